@@ -145,7 +145,8 @@ def grids(s: Session) -> None:
     if len(chosen) < 2 or s.setting.fitted.raw is None:
         return
     values = {player: s.points(player.columns, 3) for player in chosen}
-    found = s.ask("joint_grids", {player.name: s.values(values[player][player.columns[0]]) for player in chosen})
+    spec = {player.name: s.values(values[player][player.columns[0]]) for player in chosen}
+    found = s.ask("joint_partial_dependence", grid=spec, response="raw").grid_values
     for a, b in combinations(chosen, 2):
         i, j = np.indices((3, 3)).reshape(2, -1)
         first, second = values[a].iloc[i].reset_index(drop=True), values[b].iloc[j].reset_index(drop=True)

@@ -17,7 +17,6 @@ from glasswood.questions.curves import (
     Request,
     Surface,
     grid_spec,
-    joint_grids,
     joint_partial_dependence,
     partial_dependence,
 )
@@ -55,7 +54,7 @@ from glasswood.study._study_of import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
-from glasswood.text._arguments import Centering, by_position, new_file, require_mapping, whole_number
+from glasswood.text._arguments import Centering, by_position, new_file, whole_number
 from glasswood.text._html import facts_html
 
 __all__ = ["Explainer"]
@@ -485,38 +484,6 @@ class Explainer:
         """
         spec = None if grid is None else grid_spec(grid)
         return self._ask(joint_partial_dependence, _Asked(response, output, by), spec)
-
-    def joint_grids(
-        self,
-        grids: Mapping[str, Any],
-        *,
-        output: Hashable = None,
-        response: str | None = None,
-        by: object = None,
-    ) -> dict[tuple[str, str], Any]:
-        """Return the joint partial dependence of every pair of features on a grid of values of each.
-
-        Parameters
-        ----------
-        grids : mapping from feature names to arrays
-            The values to evaluate at; the same number for each feature.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
-            As in `partial_dependence`.
-
-        Returns
-        -------
-        dict from (name, name) to ndarray of shape (n_points, n_points) or (n_points, n_points, n_outputs)
-
-        Examples
-        --------
-        >>> joint = ex.joint_grids({name: X[name].quantile([0.1, 0.5, 0.9]) for name in X})
-        >>> joint["bmi", "s5"].shape
-        (3, 3)
-        """
-        require_mapping(grids, 'grids must map features to their values, such as {"age": [20, 40]}')
-        return self._ask_raw("surfaces on grids", joint_grids, _Asked(response, output, by), grids)
 
     def interaction_values(
         self,

@@ -269,8 +269,6 @@ def test_refusals():
             ask(X, response="probability")
     with pytest.raises(UnsupportedModelError, match="of the raw score"):
         ex.evaluate(gw.metrics.ShapleyValues(), X, response="probability")
-    with pytest.raises(UnsupportedModelError, match="of the raw score"):
-        ex.joint_grids({"a": [0.0], "b": [0.0]}, response="probability")
     with pytest.raises(TableError, match="at least one feature is required"):
         ex.ice()
     with pytest.raises(TableError, match="asked for twice"):

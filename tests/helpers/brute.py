@@ -244,7 +244,13 @@ class Proof:
     def grids(self) -> None:
         """All pairs of some features on grids."""
         grids = {f: self.pick(f, 3) for f in self.tries}
-        found = self.ex.joint_grids({self.e.feature_names[f]: values for f, values in grids.items()}) if grids else {}
+        found = (
+            self.ex.joint_partial_dependence(
+                grid={self.e.feature_names[f]: values for f, values in grids.items()}
+            ).grid_values
+            if grids
+            else {}
+        )
         pairs = list(combinations(grids, 2))
         assert list(found) == [(self.e.feature_names[a], self.e.feature_names[b]) for a, b in pairs]
         for a, b in pairs[:2]:

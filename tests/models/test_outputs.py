@@ -252,7 +252,7 @@ def test_both_classes_of_values_of_rows(models, name, background):
         for (_, ours), (_, whole) in zip(first.blocks(4), second.blocks(4), strict=True):
             np.testing.assert_allclose(ours[:, some], -whole[:, some], rtol=0, atol=1e-12)
     grids = {"a": [0.0, 1.0], "b": [0.5, -0.5]}
-    both = [ex.joint_grids(grids, output=k)["a", "b"] for k in (0, 1)]
+    both = [ex.joint_partial_dependence(grid=grids, output=k).grid_values["a", "b"] for k in (0, 1)]
     np.testing.assert_allclose(both[0] + both[1], float(name == "forest"), rtol=0, atol=1e-12)
 
 

@@ -145,8 +145,12 @@ ON_EVERY_SCALE = {
     "Background, + and save": from_background,
 }
 RAW_ONLY = {
-    "joint_grids()": lambda asked: np.stack(
-        list(asked.explainer().joint_grids({name: asked.rows[name][:4] for name in NAMES}).values())
+    "joint_partial_dependence(grid=)": lambda asked: np.stack(
+        list(
+            asked.explainer()
+            .joint_partial_dependence(grid={name: asked.rows[name][:4] for name in NAMES})
+            .grid_values.values()
+        )
     ),
     "interaction_values()": lambda asked: asked.explainer().interaction_values(asked.rows[:9], max_order=2).values,
     "evaluate(BanzhafInteractions())": lambda asked: (

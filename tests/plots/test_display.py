@@ -191,11 +191,11 @@ def test_points_and_grids_of_large_models_are_those_of_small_ones(monkeypatch):
     grids = {name: np.linspace(-1, 1, 4) for name in X}
     asked = [("a",), ("a", "b"), ("c", "a"), ("a", "b", "c")]
     want = [ex.partial_dependence(*names, at=X[list(names)]).values for names in asked]
-    on_grids = ex.joint_grids(grids)
+    on_grids = ex.joint_partial_dependence(grid=grids).grid_values
     monkeypatch.setattr("glasswood.questions.curves._answer_points.MAX_VISITS", 0)
     for names, values in zip(asked, want, strict=True):
         np.testing.assert_allclose(ex.partial_dependence(*names, at=X[list(names)]).values, values, atol=1e-12)
-    for pair, values in ex.joint_grids(grids).items():
+    for pair, values in ex.joint_partial_dependence(grid=grids).grid_values.items():
         np.testing.assert_allclose(values, on_grids[pair], atol=1e-12)
 
 

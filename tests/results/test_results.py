@@ -184,7 +184,7 @@ def test_several_outputs():
     points = ex.partial_dependence(0, 1, 2, at=X.iloc[:4, :3])
     assert points.values.shape == (4, 3)
     assert points.to_frame().columns[-1] == "value_2"
-    grids = ex.joint_grids({name: X[name][:5] for name in X}, output=0)
+    grids = ex.joint_partial_dependence(grid={name: X[name][:5] for name in X}, output=0).grid_values
     assert grids["petal length (cm)", "petal width (cm)"].shape == (5, 5)
     with pytest.raises(gw.errors.TableError, match="no output 'setosa'"):
         ex.partial_dependence(0, output="setosa")
@@ -243,11 +243,10 @@ def test_grids_that_do_not_fit_are_refused(mixed):
     ex = gw.Explainer(model, frame, groups={"home": ["size", "rooms"], "town": ["town"]})
     for grids, says in (
         ({}, "at least one feature"),
-        ({"town": ["a"], "unused": [1, 2]}, "the same number"),
         ({"home": [1]}, "a group"),
     ):
         with pytest.raises(gw.errors.TableError, match=says):
-            ex.joint_grids(grids)
+            _ = ex.joint_partial_dependence(grid=grids).grid_values
     with pytest.raises(gw.errors.TableError, match="name the features too"):
         ex.partial_dependence(at=frame)
     assert ex.partial_dependence("town").categories == ("a", "b", "c")

@@ -94,7 +94,10 @@ def test_shapes_of_all_answers(kind):
         "Shapley values": (ex.shap_values(rows).values, (7, 3)),
         "Shapley interactions": (ex.shap_interaction_values(rows).values, (7, 3, 3)),
         "ICE": (ex.ice("age", rows=rows).values, (7, n_age)),
-        "grids": (ex.joint_grids({"age": [30.0, 50.0], "income": [0.0, 1.0]})["age", "income"], (2, 2)),
+        "grids": (
+            ex.joint_partial_dependence(grid={"age": [30.0, 50.0], "income": [0.0, 1.0]}).grid_values["age", "income"],
+            (2, 2),
+        ),
     }
     for name, (found, expected) in shapes.items():
         assert found.shape == shape(*expected, n_outputs=n), name
@@ -335,7 +338,7 @@ def test_figures_of_groups():
     assert len(gw.Explainer(pipeline, X).partial_dependence(["sex", "age"], by="rooms").plot().axes) == 2
     with pytest.raises(ArgumentError, match="there is no figure of Monotonicity by group"):
         ex.monotonicity("age", by="young").plot()
-    grids = ex.joint_grids({"age": [30.0, 50.0], "income": [0.0, 1.0]}, by="young")
+    grids = ex.joint_partial_dependence(grid={"age": [30.0, 50.0], "income": [0.0, 1.0]}, by="young").grid_values
     with pytest.raises(ArgumentError, match="there is no figure of dict by group"):
         grids.plot()
     with pytest.raises(ArgumentError, match="are arrays, which have no frame"):

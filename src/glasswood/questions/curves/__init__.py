@@ -1,6 +1,6 @@
 """Partial dependence: curves, surfaces and points, and what was observed beside them."""
 
-from glasswood.questions.curves._answer import joint_grids, joint_partial_dependence, partial_dependence, points_on_grid
+from glasswood.questions.curves._answer import joint_partial_dependence, partial_dependence, points_on_grid
 from glasswood.questions.curves._answer_curve import curve_of
 from glasswood.questions.curves._answer_grids import grid_spec
 from glasswood.questions.curves._answer_observed import actual_expected, actual_expected_without_folds
@@ -25,7 +25,6 @@ __all__ = [
     "columns_in_cells",
     "curve_of",
     "grid_spec",
-    "joint_grids",
     "joint_partial_dependence",
     "partial_dependence",
     "points_on_grid",

@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
-from itertools import combinations
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from glasswood.errors import ArgumentError, TableError
+from glasswood.errors import ArgumentError
 from glasswood.questions.curves._answer_curve import curve_of
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid, Sampled
 from glasswood.questions.curves._answer_pairs import PairsOnGrid
-from glasswood.questions.curves._answer_points import MAX_VISITS, points_at
+from glasswood.questions.curves._answer_points import points_at
 from glasswood.questions.curves._answer_request import Request
 from glasswood.questions.curves._answer_surface import surface_of, surface_of_names
 from glasswood.questions.curves._result import Curve
 from glasswood.questions.curves._result_collections import Curves, Pairs
 from glasswood.questions.curves._result_points import Points
 from glasswood.questions.curves._result_surface import Surface
-from glasswood.results import Lazy, check_memory, squeezed
+from glasswood.results import Lazy
 from glasswood.study._view import View
 
-__all__ = ["curves", "joint_grids", "joint_partial_dependence", "partial_dependence", "points_on_grid"]
-
-
-GRID_VISIT_FACTOR = 16  # times more pairs of points on grids take that long
+__all__ = ["curves", "joint_partial_dependence", "partial_dependence", "points_on_grid"]
 
 
 def partial_dependence(view: View, features: Sequence[Any], request: Request) -> Any:
@@ -110,50 +103,5 @@ def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves:
     names = spec.features(study) or single
     for name in names[:1] if isinstance(spec, Sampled) else names:  # finds early what is wrong
         spec.values(study, name)
-    return Curves(Lazy(Pairs(names), PairsOnGrid(view, spec, names)))
-
-
-# ------------------------------------------------------------------------------------------------------ joint_grids
-
-
-def joint_grids(view: View, grids: Mapping[str, Any]) -> dict[tuple[str, str], NDArray[np.float64]]:
-    """Return the joint partial dependence of all pairs of the given features on a grid."""
-    study, names, n_features = view.study, view.ensemble.feature_names, view.ensemble.n_features
-    players = {study.player(name): grid for name, grid in grids.items()}
-    if any(player in study.groups for player in players):
-        message = "a group has no grid of its own; ask for partial_dependence(group, at=...)"
-        raise TableError(message)
-    if len({np.size(grid) for grid in players.values()}) != 1:
-        message = "grids must name at least one feature and give the same number of values for each"
-        raise TableError(message)
-    features = [names.index(name) for name in players]
-    cells = np.zeros((n_features, np.size(next(iter(players.values())))), dtype=np.int64)
-    for f, values in zip(features, players.values(), strict=True):
-        cells[f] = view.axis(f).cell_of(values).ravel()
-    effects, interactions = study.effects(2), _interactions_on_grids(view, features, cells)
-    heights = {f: view.curves[f][cells[f]] for f in features}
-    result = {}
-    for a, b in combinations(features, 2):
-        joint = heights[a][:, None] + heights[b][None] - effects.mean
-        if (min(a, b), max(a, b)) in interactions:
-            found = interactions[min(a, b), max(a, b)]
-            joint = joint + (found if a < b else found.transpose(1, 0, 2))
-        result[names[a], names[b]] = squeezed(view.levels(joint))
-    return result
-
-
-def _interactions_on_grids(
-    view: View, features: list[int], cells: NDArray[np.int64]
-) -> dict[tuple[int, int], NDArray[np.float64]]:
-    """Return the interactions of the given features that share a path, at some cells of each."""
-    study, n_points = view.study, cells.shape[1]
-    effects, e = study.effects(2), view.ensemble
-    selected = [(a, b) for a, b in combinations(sorted(features), 2) if study.shares_path(a, b)]
-    shape = (max(1, len(features) * (len(features) - 1) // 2), n_points, n_points, e.n_outputs)
-    check_memory(shape, 3, "Ask for fewer features or points at a time")
-    if e.n_leaves * (n_points * effects.plan.max_players) ** 2 > MAX_VISITS * GRID_VISIT_FACTOR:
-        return {(a, b): effects.pair(a, b).grid(cells[a], cells[b]) for a, b in selected}
-    pair_number = np.full((e.n_features, e.n_features), -1, dtype=np.int32)
-    for number, pair in enumerate(selected):
-        pair_number[pair] = number
-    return dict(zip(selected, effects.interactions_on_grids(cells, pair_number, len(selected)), strict=True))
+    on_grid = PairsOnGrid(view, spec, names)
+    return Curves(Lazy(Pairs(names), on_grid), lambda: on_grid.values(Pairs(names)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from glasswood.parallel._lazy import Recent
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid
 from glasswood.questions.curves._answer_points import points_at, points_of_located
 from glasswood.questions.curves._result_points import Points
-from glasswood.results import check_memory
+from glasswood.results import check_memory, squeezed
 from glasswood.study._locations import Located, locate
 from glasswood.study._view import View
 
@@ -50,9 +50,25 @@ class PairsOnGrid:
         self._axes: Recent[Located] = Recent(len(names))
         self._added: Recent[dict[int, Floats] | None] = Recent(2)
 
+    def _is_simple(self, pair: tuple[str, str]) -> bool:
+        """Return whether the heights of a pair are those of two curves, and what the pair adds to them."""
+        return self._view.scale.additive and set(pair) <= set(self._single)
+
+    def values(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Floats]:
+        """Return the values of pairs, each with an axis for both features, and one of outputs if there are several."""
+        sizes = {name: self._axis(name).cells.shape[1] for name in self._single}
+        n_values = sum(sizes.get(a, 1) * sizes.get(b, 1) for a, b in pairs)
+        check_memory((n_values, self._study.ensemble.n_outputs), 2, "Ask for fewer features or points at a time")
+        return {pair: self._values_of(pair) for pair in pairs}
+
+    def _values_of(self, pair: tuple[str, str]) -> Floats:
+        if self._is_simple(pair):
+            return squeezed(self._view.levels(self._heights(self._view, pair)))
+        return np.asarray(self(pair).grid_values)
+
     def __call__(self, pair: tuple[str, str]) -> Points:
         """Return the points of a pair."""
-        if not self._view.scale.additive or not set(pair) <= set(self._single):
+        if not self._is_simple(pair):
             given = PointsOnGrid.of({name: self._spec.values(self._study, name) for name in pair})
             return points_at(self._view, list(pair), given.columns, given.shape)
         x, y = (self._axis(name) for name in pair)

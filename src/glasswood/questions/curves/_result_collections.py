@@ -7,7 +7,11 @@ from functools import partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from glasswood.errors import TableError
+import numpy as np
+from numpy.typing import NDArray
+
+from glasswood.errors import ArgumentError, TableError
+from glasswood.kernels._read_only import read_only
 from glasswood.questions.curves._result import Curve, columns_of_curve
 from glasswood.questions.curves._result_points import Points, values_of
 from glasswood.results._collections import Several, draw_page, panel_of_one, text_of_key
@@ -54,8 +58,33 @@ class Curves(Several):
 
     _drawn_by_group: ClassVar[bool] = True
 
+    def __init__(
+        self, result: Mapping[Any, Any], find_grid_values: Callable[[], dict[Any, NDArray[np.float64]]] | None = None
+    ) -> None:
+        super().__init__(result)
+        self._find_grid_values = find_grid_values
+
     def __repr__(self) -> str:
         return f"Curves({self._names()})"
+
+    @property
+    def grid_values(self) -> dict[Any, NDArray[np.float64]]:
+        """The values of each result on the grid, by name: `Points.grid_values` of all, without making each of them.
+
+        The results are those that were asked for with ``grid=``.
+
+        Examples
+        --------
+        >>> ex.joint_partial_dependence(grid=5).grid_values["bmi", "s5"].shape
+        (5, 5)
+        """
+        if self._find_grid_values is not None:
+            return {key: read_only(values) for key, values in self._find_grid_values().items()}
+        found = {key: getattr(self[key], "grid_values", None) for key in self}
+        if any(values is None for values in found.values()):
+            message = "these results are not on a grid; ask for them with grid=, such as grid=20"
+            raise ArgumentError(message)
+        return found
 
     def to_frame(self) -> Any:
         """Return one row per cell of each curve (and output): the feature, the cell, its value and its rows.
