@@ -338,11 +338,6 @@ def test_figures_of_groups():
     assert len(gw.Explainer(pipeline, X).partial_dependence(["sex", "age"], by="rooms").plot().axes) == 2
     with pytest.raises(ArgumentError, match="there is no figure of Monotonicity by group"):
         ex.monotonicity("age", by="young").plot()
-    grids = ex.joint_partial_dependence(grid={"age": [30.0, 50.0], "income": [0.0, 1.0]}, by="young").grid_values
-    with pytest.raises(ArgumentError, match="there is no figure of dict by group"):
-        grids.plot()
-    with pytest.raises(ArgumentError, match="are arrays, which have no frame"):
-        grids.to_frame()
 
 
 def test_grids_of_pipelines_know_weights():

@@ -115,9 +115,6 @@ class Grouped(Several):
         --------
         See `Grouped`.
         """
-        if not all(hasattr(result, "to_frame") for result in self.values()):
-            message = "the results of the groups are arrays, which have no frame; look them up by group"
-            raise ArgumentError(message)
         frames = [result.to_frame() for result in self.values()]
         names = self.by or ("group",)
         keys = [key if len(names) > 1 and isinstance(key, tuple) else (key,) for key in self]

@@ -241,7 +241,6 @@ HALVES = (slice(0, 217), slice(217, None))
         lambda ex, rows: ex.h_statistics(),
         lambda ex, rows: ex.certificate(),
         lambda ex, rows: ex.rating_table(),
-        lambda ex, rows: ex.joint_partial_dependence(grid={"age": [0.0], "size": [1.0]}).grid_values,
     ],
 )
 def test_what_needs_counts_of_leaves_is_refused(question):
