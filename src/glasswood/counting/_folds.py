@@ -1,4 +1,4 @@
-"""Folds in a Background: beside each vector of sums, the same of each fold of the rows, one behind the other.
+"""Folds in a Background: beside each vector of sums, the same of each fold of the rows, concatenated.
 
 So folds add up, subtract and are saved like everything else, and backgrounds with other folds do not combine.
 """

@@ -1,4 +1,4 @@
-"""Pass: rows from anywhere, counted by whoever is asked to, and proof that all were, once."""
+"""Pass: rows from any source, counted by any engine, with a proof that each row was counted once."""
 
 from __future__ import annotations
 

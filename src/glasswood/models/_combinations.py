@@ -47,7 +47,7 @@ class Combination:
     Parameters
     ----------
     ensemble : TreeEnsemble
-        Its outputs are the scores of all members, one behind the other.
+        Its outputs are the scores of all members, concatenated.
     combine : callable
         From these scores, the last axis of an array, to the outputs of the whole.
     labels : tuple
@@ -108,7 +108,7 @@ def members_of(model: Any) -> list[Any]:
 
 @dataclass(frozen=True, eq=False)
 class _Together:
-    """From the scores of all members, one behind the other, to what the whole makes of them. A class, to be pickled.
+    """From the scores of all members, concatenated, to what the whole makes of them. A class, to be pickled.
 
     Each member has a function from its score to what the whole takes; `bounds` has where each one's scores begin.
     """

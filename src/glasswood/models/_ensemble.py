@@ -542,7 +542,7 @@ def _take_apart(
 
 
 def _round_cuts(cut: NDArray[np.float64], trees: Sequence[Tree], n_cuts: list[int]) -> None:
-    """Round the cuts of some trees, which lie one behind the other, as each of them says; those that agree at once."""
+    """Round the cuts of some trees, which are concatenated, as each of them says; those that agree at once."""
     first = 0
     for round_cut, group in groupby(zip(trees, n_cuts, strict=True), key=lambda pair: pair[0].round_cut):
         last = first + sum(n for _, n in group)

@@ -1,4 +1,4 @@
-"""Players by the names or numbers that users give; names that nobody has are refused, with the nearest one."""
+"""Players by the names or numbers that users give; unknown names are refused, with the nearest known one."""
 
 from __future__ import annotations
 

@@ -422,7 +422,7 @@ class Study:
 
     @cached_property
     def _rows_per_cell(self) -> NDArray[Any]:
-        """The same for all features, one behind the other."""
+        """The same for all features, concatenated."""
         if self.in_parts:
             return self._folded[2]
         background = self.counted(1)

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 __all__ = ["column_ranges", "fetch"]
 
-HOLE = 2**16  # bytes between two columns that are fetched in vain rather than by another request
+HOLE = 2**16  # bytes between two columns that are fetched needlessly, to save a request
 PIECE = 2**23  # bytes of a request at most
 
 

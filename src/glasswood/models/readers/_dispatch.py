@@ -110,7 +110,7 @@ def refusing_damage(what: str) -> Iterator[None]:
 
 
 def read_unproven(model: object) -> TreeEnsemble:
-    """Return a model as arrays; whoever calls this proves it with rows, or calls `refuse_own_predictions`."""
+    """Return a model as arrays; the caller proves it with rows, or calls `refuse_own_predictions`."""
     if isinstance(model, str | PathLike):
         path = Path(model)
         reader = _reader_of_file(path)
