@@ -72,7 +72,7 @@ inline void check_starts(std::span<const int64_t> first, int64_t end, const char
     if (!std::is_sorted(first.begin(), first.end())) refuse(std::string(name) + " decreases");
 }
 
-// Entries tell where parts start, one behind the other, that make up something of `end` entries: from 0 to `end`.
+// Entries tell where parts start, one after the other, that make up something of `end` entries: from 0 to `end`.
 inline void check_parts(std::span<const int64_t> first, std::size_t end, const char* name) {
     check_starts(first, int64_t(end), name);
     if (first.empty() || first.front() != 0 || first.back() != int64_t(end))

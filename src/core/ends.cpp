@@ -36,7 +36,7 @@ struct Lanes {
     }
 };
 
-// Adds values from first to last, which are one behind the other or are brought there.
+// Adds values from first to last, which are one after the other or are brought there.
 template <bool test_whole, class T, int LANES>
 void add_values(Lanes<T, LANES>& lanes, const Column& column, int64_t first, int64_t last) {
     const bool beside = column.stride == sizeof(T);

@@ -77,7 +77,7 @@ struct StackedTrees {
     std::span<double> leaf_cover;
 };
 
-// Writes the inner nodes of a tree one behind the other, from first_node on, and likewise its leaves, from first_leaf on.
+// Writes the inner nodes of a tree one after the other, from first_node on, and likewise its leaves, from first_leaf on.
 // Returns false if the tree has another number of inner nodes than n_inner, a child that is none of its nodes, or a feature
 // that no table can have.
 //

@@ -5,7 +5,7 @@
 
 namespace glasswood {
 
-// Some cells, one behind the other.
+// Some cells, one after the other.
 struct Run {
     int64_t first, end;
 };

@@ -77,7 +77,7 @@ def background_of_folds(
 
 
 def _stacked(tallies: list[Tally]) -> Tally:
-    """Return the sum of the tallies of folds, and their vectors one behind the other."""
+    """Return the sum of the tallies of folds, and their vectors one after the other."""
     whole = tallies[0]
     for other in tallies[1:]:
         whole = whole + other

@@ -42,7 +42,7 @@ class JointSpec:
 
 
 class JointCounts(RowSums):
-    """The number (or weight) of rows in pairs of cells, the tables of all pairs one behind the other.
+    """The number (or weight) of rows in pairs of cells, the tables of all pairs one after the other.
 
     Parameters
     ----------

@@ -163,7 +163,7 @@ class CategorySets:
 
     @property
     def words(self) -> NDArray[np.uint64]:
-        """All sets, one behind the other."""
+        """All sets, one after the other."""
         return np.concatenate(self._words) if self._words else np.empty(0, dtype=np.uint64)
 
 

@@ -85,7 +85,7 @@ def write_whole(path: str | PathLike[str], content: bytes) -> None:
 def pack_arrays(kind: str, facts: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> bytes:
     """Return facts and vectors as bytes.
 
-    A line with the kind; the length of a header and the header, JSON text; the vectors one behind the other; the
+    A line with the kind; the length of a header and the header, JSON text; the vectors one after the other; the
     SHA-256 of all that. Integers are stored in as few bytes as all numbers of their vector fit in. Nothing is
     compressed, so that what is read takes at most 8 times the bytes it is read from.
 

@@ -37,7 +37,7 @@ def files_of(places: Sequence[Place]) -> list[str]:
 
 
 def waiting(work: Callable[[T], U], items: Sequence[T], filesystem: FileSystem) -> list[U]:
-    """Return what `work` gives for each item; many at once if files are remote, since most of the time is spent waiting."""
+    """Return what `work` gives for each item; many at once if files are remote, as that is mostly waiting."""
     if len(items) < 2 or not is_remote(filesystem):
         return [work(item) for item in items]
     pool = ThreadPoolExecutor(min(REQUESTS, len(items)))
