@@ -108,14 +108,14 @@ def test_sums_are_exact_and_do_not_touch_what_is_added(partials):
     whole = contents(Partial.sum(partials))
     assert [contents(partial) for partial in partials] == before
     for key, (counts, cells, n_rows, total) in whole[0].items():
-        having = [partial.tallies[key] for partial in partials if key in partial.tallies]
+        background_with = [partial.tallies[key] for partial in partials if key in partial.tallies]
         assert counts == [
-            sum(column) for column in zip(*(tally.vectors["counts"].tolist() for tally in having), strict=True)
+            sum(column) for column in zip(*(tally.vectors["counts"].tolist() for tally in background_with), strict=True)
         ]
         assert cells == [
-            sum(column) for column in zip(*(tally.vectors["cells"].tolist() for tally in having), strict=True)
+            sum(column) for column in zip(*(tally.vectors["cells"].tolist() for tally in background_with), strict=True)
         ]
-        assert (n_rows, total) == (sum(t.n_rows for t in having), sum(t.total for t in having))
+        assert (n_rows, total) == (sum(t.n_rows for t in background_with), sum(t.total for t in background_with))
     known = set().union(*(partial.tallies for partial in partials))
     highest = {key: max(plane for other, plane in known if other == key) for key, _ in known}
     assert whole[0].keys() == {(key, plane) for key, plane in known if plane > highest[key] - 4}

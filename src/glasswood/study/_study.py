@@ -138,7 +138,7 @@ class Study:
         spec = self.responses_spec(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
-        background = self.having(spec)
+        background = self.background_with(spec)
         vector = background.vectors[spec.key]
         return ResponseMoments(self.ensemble, scale, vector, background.total, per_unit=spec.exposure)
 
@@ -224,14 +224,14 @@ class Study:
             known = any(spec.key in result.vectors for result in self._known_counts)
             if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
-            return self.having(spec)
+            return self.background_with(spec)
 
     @property
     def _known_counts(self) -> list[Background]:
         """The counts so far."""
         return [result for result in (*self._counted.values(), self.over.counted) if result is not None]
 
-    def having(self, spec: StatisticSpec) -> Background:
+    def background_with(self, spec: StatisticSpec) -> Background:
         """Return counts that have a statistic of some rows: known ones, or those of one more pass.
 
         To be called where an answer is made that `cached` keeps: it holds the study's lock.

@@ -87,7 +87,7 @@ def _moments(study: Study, spec: LossSpec) -> LossMoments:
     """Return mean losses, after a pass over the rows if need be."""
 
     def make() -> LossMoments:
-        background = study.having(spec)
+        background = study.background_with(spec)
         limbs = background.vectors[spec.key]
         return LossMoments(study.ensemble, spec, limbs, background.cells, background.total)
 
