@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from dask.dataframe import DataFrame
     from distributed import Client
 
-__all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
+__all__ = ["dumps", "map_frame", "names_and_head", "run_files", "run_frame"]
 
 log = logging.getLogger(__name__)
 QUIET = {
@@ -38,7 +38,7 @@ def dumps(parts: object) -> bytes:
     return packed
 
 
-def look(frame: DataFrame, client: Client | None) -> tuple[list[Any], Any]:
+def names_and_head(frame: DataFrame, client: Client | None) -> tuple[list[Any], Any]:
     """Return the names of a frame's columns, and its first rows."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first partition may have fewer rows

@@ -70,7 +70,7 @@ class Engine(Protocol):
     def dumps(self, parts: object) -> bytes:
         """Return objects as bytes that workers unpickle, functions of a notebook included."""
 
-    def look(self, frame: object, session: object) -> tuple[list[Any], Any]:
+    def names_and_head(self, frame: object, session: object) -> tuple[list[Any], Any]:
         """Return the names of the columns of the engine's own frame, and its first rows as a table."""
 
     def run_frame(self, shipped: ShippedWork, frame: object, session: object) -> tuple[bytes, int]:

@@ -106,7 +106,7 @@ class Pass:
         self._folder = checkpoint
         if isinstance(source, EngineFrame):
             self.engine = self._engine_of_frame(source)
-            self.names, self.head = load_engine(self.engine).look(source.frame, self.session)
+            self.names, self.head = load_engine(self.engine).names_and_head(source.frame, self.session)
         else:
             self.names, self.head = source.names, source.head
         self._refuse_what_needs_files()

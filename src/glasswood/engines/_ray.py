@@ -24,7 +24,7 @@ from glasswood.tables._sources import HEAD
 if TYPE_CHECKING:
     from ray.data import Dataset
 
-__all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
+__all__ = ["dumps", "map_frame", "names_and_head", "run_files", "run_frame"]
 
 log = logging.getLogger(__name__)
 
@@ -37,7 +37,7 @@ def dumps(parts: object) -> bytes:
     return packed
 
 
-def look(frame: Dataset, _: object) -> tuple[list[Any], Any]:
+def names_and_head(frame: Dataset, _: object) -> tuple[list[Any], Any]:
     """Return the names of a dataset's columns, and its first rows."""
     with _quiet():
         blocks = [block for block in ray.get(frame.limit(HEAD).to_arrow_refs()) if block.num_columns]

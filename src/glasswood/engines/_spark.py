@@ -28,7 +28,7 @@ from glasswood.tables._sources import HEAD
 if TYPE_CHECKING:
     from pyspark.sql.types import StructField
 
-__all__ = ["dumps", "look", "map_frame", "run_files", "run_frame"]
+__all__ = ["dumps", "map_frame", "names_and_head", "run_files", "run_frame"]
 
 SCHEMA = "slice int, partial binary, parts int"
 
@@ -45,7 +45,7 @@ def dumps(parts: object) -> bytes:
     return packed
 
 
-def look(frame: DataFrame, _: object) -> tuple[list[Any], Any]:
+def names_and_head(frame: DataFrame, _: object) -> tuple[list[Any], Any]:
     """Return the names of a frame's columns, and its first rows. Columns that Arrow cannot represent are null there."""
     if frame.isStreaming:
         message = (
@@ -179,7 +179,7 @@ def _sum(shipped: ShippedWork, results: DataFrame, what: str) -> tuple[bytes, in
                 if len(some) >= FAN_IN:
                     waiting[number] = [add(*some)]
         for number, some in waiting.items():
-            yield _row(number, add(*some), n_parts[number])
+            yield _batch_of_slice(number, add(*some), n_parts[number])
 
     summed = results.repartition(shipped.n_slices, "slice").mapInArrow(work, SCHEMA)
     tags = {tag}
@@ -215,9 +215,9 @@ def _result_of_bundle(shipped: ShippedWork, bundle: Any) -> bytes:
 def _rows_of(slices: Sequence[bytes]) -> Batches:
     """Yield the slices of a result, one per row of a batch."""
     for number, part in enumerate(slices):
-        yield _row(number, part, 1)
+        yield _batch_of_slice(number, part, 1)
 
 
-def _row(number: int, packed: bytes, parts: int) -> pa.RecordBatch:
+def _batch_of_slice(number: int, packed: bytes, parts: int) -> pa.RecordBatch:
     arrays = [pa.array([number], pa.int32()), pa.array([packed], pa.binary()), pa.array([parts], pa.int32())]
     return pa.RecordBatch.from_arrays(arrays, names=["slice", "partial", "parts"])

@@ -79,7 +79,7 @@ def fold(ensemble: TreeEnsemble, given: Unwrapped, rows: Any, all_rows: Any = No
         )
         raise UnsupportedModelError(message)
     folder = _Folder(ensemble, given, _made_up_row(given, single=single) if rows is None else rows, all_rows)
-    folder.look(made_up=rows is None)
+    folder.probe_rows(made_up=rows is None)
     return folder.fold()
 
 
@@ -106,7 +106,7 @@ class _Folder:
             if any(given.sources[made] != (source,) for made in columns):
                 self._reasons[source] = "is mixed with other columns"
 
-    def look(self, *, made_up: bool) -> None:
+    def probe_rows(self, *, made_up: bool) -> None:
         """Look at what transformers make of the rows; one that is made up may be rejected."""
         try:
             self._zeros_are_missing = self._trials.zeros_are_missing(self._rows)

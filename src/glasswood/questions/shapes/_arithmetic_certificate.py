@@ -96,9 +96,9 @@ class LeafPairs:
                 continue
             values = self._values(tree)
             column = output if e.tree_output[tree] < 0 else 0
-            for joined in self._joined(tree):
-                mine = joined.feature == feature
-                low, high = joined.low[mine], joined.high[mine]
+            for pairs in self._pairs_of_leaves(tree):
+                mine = pairs.feature == feature
+                low, high = pairs.low[mine], pairs.high[mine]
                 fall = direction * (values[low, column] - values[high, column])
                 first = np.argsort(-fall, kind="stable")[:max_]
                 leaves = self._leaves[tree]
@@ -123,15 +123,15 @@ class LeafPairs:
         values = self._values(tree)
         worst = np.zeros((2, self._e.n_features, values.shape[1]))
         seen = np.zeros(self._e.n_features, dtype=bool)
-        for joined in self._joined(tree):
-            fall = values[joined.low] - values[joined.high]
-            np.maximum.at(worst[0], joined.feature, fall)
-            np.maximum.at(worst[1], joined.feature, -fall)
-            seen[joined.feature] = True
+        for pairs in self._pairs_of_leaves(tree):
+            fall = values[pairs.low] - values[pairs.high]
+            np.maximum.at(worst[0], pairs.feature, fall)
+            np.maximum.at(worst[1], pairs.feature, -fall)
+            seen[pairs.feature] = True
         features = np.flatnonzero(seen)
         return features, worst[:, features]
 
-    def _joined(self, tree: int) -> Iterator[_Joined]:
+    def _pairs_of_leaves(self, tree: int) -> Iterator[_Joined]:
         """Yield the pairs of leaves of a tree, numbered within it, that a change of one number joins."""
         if self._leaves[tree].size == 1:
             return
@@ -139,7 +139,7 @@ class LeafPairs:
         step = max(1, BLOCK // boxes.low.size)
         for start in range(0, boxes.n_leaves, step):
             rows = slice(start, start + step)
-            i, j, place = boxes.joined(rows)
+            i, j, place = boxes.disjoint_in_one_feature(rows)
             feature = boxes.features[place]
             i += start
             first, last = self._axes.first[feature], self._axes.last[feature]
@@ -222,7 +222,7 @@ class _TreeBoxes:
             for k in np.flatnonzero(codes > 0).tolist()
         }
 
-    def joined(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    def disjoint_in_one_feature(self, rows: slice) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
         """Return the pairs of some leaves and all that are disjoint in one feature only, and which one that is.
 
         A leaf that no value leads to is disjoint from itself and from all others.
