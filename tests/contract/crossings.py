@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from functools import partial
+from inspect import signature
 from pathlib import Path
 
 import numpy as np
@@ -86,7 +87,8 @@ class _InGroups:
         self._explainer, self._by = explainer, by
 
     def __getattr__(self, name):
-        return partial(getattr(self._explainer, name), by=self._by)
+        method = getattr(self._explainer, name)
+        return partial(method, by=self._by) if "by" in signature(method).parameters else method
 
 
 def _each(answer, of):

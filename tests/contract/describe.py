@@ -46,7 +46,7 @@ METHODS = {
 NUMBERS = {
     gw.Background: ("n_rows", "total", "unit", "counts", "cells"),
     gw.Monotonicity: ("directions", "against", "at", "shares"),
-    gw.Spikes: ("found", "basis"),
+    gw.Spikes: ("entries", "basis"),
     gw.Strengths: ("pairs", "values", "h", "basis"),
     gw.Comparison: ("features", "difference", "largest", "shift", "basis"),
     gw.Importance: ("names", "values"),
