@@ -17,7 +17,7 @@ LANES = 32  # rows that kernels handle at a time
 
 
 def block_width(n_rows: int, max_: int) -> int:
-    """Return how many rows make a block: about `most`, in equal blocks, and a multiple of what kernels handle."""
+    """Return how many rows make a block: about `max_`, in equal blocks, and a multiple of what kernels handle."""
     max_ = min(2048, max(64, max_))
     n_blocks = max(1, -(-n_rows // max_))
     return max(1, -(-n_rows // (n_blocks * LANES))) * LANES

@@ -19,7 +19,7 @@ def count_in_parts(
 ) -> tuple[dict[int, NDArray[np.float64]], NDArray[np.float64], NDArray[Any]]:
     """Return the curves, the mean and the rows per cell of a plan with more counts than fit in memory.
 
-    The trees are counted in parts of at most `most` counts; each part is folded into the curves and forgotten.
+    The trees are counted in parts of at most `max_` counts; each part is folded into the curves and forgotten.
     """
     e = plan.ensemble
     per_tree = np.bincount(plan.leaf_tree, weights=plan.subsets.size[plan.n_players], minlength=e.n_trees)

@@ -98,7 +98,7 @@ class Evaluator:
         How many these are.
     only_counts : bool
         Whether there are counts of rows (or will be), and the rows themselves are not at hand.
-    kept : Kept
+    kept : LRUCache
         Tables that wait for more rows.
     """
 

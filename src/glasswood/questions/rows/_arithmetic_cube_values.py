@@ -112,7 +112,7 @@ def _values_of_index(metric: InteractionIndex, orders: range, max_: int) -> NDAr
 
 
 def _nodes(metric: InteractionIndex, max_: int, degree_more: int) -> Nodes | None:
-    """Return the points and weights for paths of up to `most` players, if there are any."""
+    """Return the points and weights for paths of up to `max_` players, if there are any."""
     points: list[NDArray[np.float64]] = []
     weights: list[NDArray[np.float64]] = []
     for used in range(max_ + 1):
