@@ -104,7 +104,9 @@ QUESTIONS = {
         lambda q: _at(q.ex.partial_dependence(q.a, q.b, **q.output), [40.5, 55.0, np.nan], [50.0]), **EXACT, **ONCE
     ),
     "surfaces": Question(lambda q: q.ex.joint_partial_dependence(**q.output), **EXACT, **ONCE),
-    "grids": Question(lambda q: q.ex.joint_partial_dependence(grid=q.grids(), response="raw", **q.output).grid_values, **EXACT),
+    "grids": Question(
+        lambda q: q.ex.joint_partial_dependence(grid=q.grids(), response="raw", **q.output).grid_values, **EXACT
+    ),
     "points of one": Question(lambda q: q.ex.partial_dependence(q.a, at=q.at(q.a), **q.output), **EXACT, **ONCE),
     "points": Question(lambda q: q.ex.partial_dependence(q.a, q.b, q.d, at=q.at(q.a, q.b, q.d), **q.output), **EXACT),
     # rows
