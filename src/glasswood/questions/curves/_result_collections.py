@@ -80,7 +80,7 @@ class Curves(Several):
         """
         if self._find_grid_values is not None:
             return {key: read_only(values) for key, values in self._find_grid_values().items()}
-        found = {key: getattr(self[key], "grid_values", None) for key in self}
+        found: dict[Any, Any] = {key: getattr(self[key], "grid_values", None) for key in self}
         if any(values is None for values in found.values()):
             message = "these results are not on a grid; ask for them with grid=, such as grid=20"
             raise ArgumentError(message)
