@@ -224,7 +224,8 @@ def test_probabilities(run, way, few, classifier):
 
 @names([*ONE_OF_EACH, spark_frame_in_slices], COSTLY)
 def test_accumulated_local_effects(run, way, few, classifier):
-    for asked in ({"ale": True, "sample_weight": "weight"}, {"ale": 6, "by": "day", "response": "probability"}):
+    first = {"answers": ["ale"], "sample_weight": "weight"}
+    for asked in (first, {"answers": {"ale": {"bins": 6}}, "by": "day", "response": "probability"}):
         found = run(way, classifier, few.folder, **asked)
         expected = gw.summarize(classifier, few.frame, **asked)
         assert found == expected
