@@ -138,7 +138,7 @@ ON_EVERY_SCALE = {
     "compare()": comparison,
     "sample_weight=": lambda asked, scale: curves_of(asked.explainer(scale, sample_weight="weight"), asked.rows),
     "by=": lambda asked, scale: [
-        found(asked.rows["age"]) for found in asked.explainer(scale, by="group").partial_dependence("age").values()
+        found(asked.rows["age"]) for found in asked.explainer(scale).partial_dependence("age", by="group").values()
     ],
     "summarize(by=, sample_weight=)": groups,
     "Parquet": from_file,
