@@ -265,6 +265,41 @@ def test_all_pairs(ex, spec, at_once, monkeypatch):
         np.testing.assert_allclose(found[a, b].values, alone.values, **NEAR)
         np.testing.assert_allclose(found[a, b].values, brute(MODEL.predict, X, alone.columns), **NEAR)
         np.testing.assert_array_equal(found[a, b].mean, alone.mean)
+        np.testing.assert_array_equal(found.grid_values[a, b], found[a, b].grid_values)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"sample_weight": WEIGHT},
+        {"groups": {"both": ["c", "kind"]}},
+        {"response": "probability"},
+        {"folds": 3},
+        {"n_jobs": 3},
+    ],
+    ids=["plain", "weights", "groups", "probability", "folds", "threads"],
+)
+def test_values_on_grids_are_those_of_each_result(options):
+    three = HistGradientBoostingClassifier(max_iter=4, categorical_features="from_dtype", random_state=0)
+    ex = gw.Explainer(three.fit(X, np.arange(N) % 3), X, **options)
+    spec = {name: VALUES[name] for name in ("a", "b", "kind", "c") if "groups" not in options or name in "ab"}
+    for asked in ({}, {"output": 1}):
+        found = ex.joint_partial_dependence(grid=spec, **asked)
+        values = pickle.loads(pickle.dumps(found)).grid_values
+        assert list(values) == list(found)
+        for pair, one in found.items():
+            np.testing.assert_array_equal(values[pair], one.grid_values)
+            assert not values[pair].flags.writeable
+    alone = ex.partial_dependence(list(spec), grid=spec)
+    assert [part.shape for part in alone.grid_values.values()] == [(len(values), 3) for values in spec.values()]
+
+
+def test_values_on_grids_need_a_grid(ex):
+    with pytest.raises(ArgumentError, match="ask for them with grid="):
+        _ = ex.joint_partial_dependence().grid_values
+    with pytest.raises(ArgumentError, match="ask for them with grid="):
+        _ = ex.partial_dependence().grid_values
 
 
 def test_pairs_are_lazy_and_only_cells_that_are_asked_for_are_computed(monkeypatch):
