@@ -83,7 +83,7 @@ def ex():
         (lambda ex: ex.ice("age", at=X[["age"]][:0]), "at least one row and one point, but got 100 rows and 0 points"),
         (lambda ex: ex.shap_values(X[:0]).plot(), "there is no row 0; the result has no rows"),
         (lambda ex: ex.evaluate("shapley", X), "an object with the method calc_metric"),
-        (lambda ex: ex.joint_partial_dependence().grid_values, "ask for them with grid="),
+        (lambda ex: ex.joint_partial_dependence().grid_values["age", "income"], "ask for these results with grid="),
         (lambda ex: ex.spikes(points="5"), "number of sample points"),
         (lambda ex: ex.interaction_strengths("x"), "table in memory"),
     ],

@@ -44,7 +44,7 @@ def position_of(labels: Sequence[Any], output: object = None) -> int | None:
     if len(result) == 1:
         return result[0]
     which = "several outputs have the label" if result else "there is no output"
-    message = f"{which} {output!r}; {_listed(labels)}. output= takes a label, such as outputs[0] of the Explainer"
+    message = f"{which} {output!r}; {_listed(labels)}. output= takes a label"
     if len(labels) == 1 and labels[0] not in NO_LABELS:
         message += "; a result only has the outputs it was computed for, so ask the Explainer for others"
     raise TableError(message)

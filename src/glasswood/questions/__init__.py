@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import import_module
 from importlib.util import find_spec
 from inspect import signature
@@ -13,8 +13,6 @@ from glasswood.errors import ArgumentError
 from glasswood.text._arguments import brief
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from glasswood.counting._statistic import StatisticSpec
     from glasswood.study._summary_plan import SummaryPlan
 

@@ -41,6 +41,9 @@ class Lazy(Mapping[Any, Any]):
         with threads_limited_to(self._limit):
             return self._make(key)
 
+    def __contains__(self, key: object) -> bool:
+        return key in self._keys
+
     def __iter__(self) -> Iterator[Any]:
         return iter(self._keys)
 
@@ -65,6 +68,9 @@ class Several(Mapping[Any, Any]):
 
     def __getitem__(self, key: Hashable) -> Any:
         return self._found[key]
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._found
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self._found)

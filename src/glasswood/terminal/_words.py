@@ -21,6 +21,11 @@ WORDS = [
         r"\bsummarize\(\w+, \w+, target=\.\.\., answers=\{'(\w+)': \{'(\w+)': '([^']*)'\}\}\)",
         r"glasswood summarize --target COLUMN --answer \1:\2=\3",
     ),
+    (
+        r"\bsummarize\(\w+, \w+, answers=\['(\w+)'\], response=\"(\w+)\"\)",
+        r"glasswood summarize --answer \1 --response \2",
+    ),
+    (r"\banswers=(?= )", "--answer"),
     (r"\bsummarize\((?:\w+, \w+|\.\.\.), answers=\['(\w+)'\]\)", r"glasswood summarize --answer \1"),
     (r"\bmake the Explainer with rows and target=, or a Background", "use --target COLUMN, or a background"),
     (r"\ball_rows=True", "--all-rows"),

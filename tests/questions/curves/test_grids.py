@@ -296,10 +296,30 @@ def test_values_on_grids_are_those_of_each_result(options):
 
 
 def test_values_on_grids_need_a_grid(ex):
-    with pytest.raises(ArgumentError, match="ask for them with grid="):
-        _ = ex.joint_partial_dependence().grid_values
-    with pytest.raises(ArgumentError, match="ask for them with grid="):
-        _ = ex.partial_dependence().grid_values
+    with pytest.raises(ArgumentError, match="'a x b' is not on a grid; ask for these results with grid="):
+        _ = ex.joint_partial_dependence().grid_values["a", "b"]
+    with pytest.raises(ArgumentError, match="'a' is not on a grid"):
+        _ = ex.partial_dependence().grid_values["a"]
+    with pytest.raises(KeyError):
+        _ = ex.joint_partial_dependence(grid=3).grid_values["b", "a"]
+
+
+def test_values_on_grids_of_a_table_that_was_changed_are_refused():
+    rows = X.copy()
+    found = gw.Explainer(MODEL, rows).joint_partial_dependence(grid=VALUES)
+    rows.loc[0, "a"] += 5
+    with pytest.raises(TableError, match="chang"):
+        _ = found.grid_values["a", "b"]
+
+
+def test_values_on_grids_of_files_and_backgrounds(tmp_path):
+    X.astype({"kind": str}).to_parquet(tmp_path / "rows.parquet", row_group_size=50)
+    expected = gw.Explainer(MODEL, X).joint_partial_dependence(grid=VALUES).grid_values
+    (gw.summarize(MODEL, X[:90], order=2) + gw.summarize(MODEL, X[90:], order=2)).save(tmp_path / "rows.gw")
+    for source in (tmp_path / "rows.parquet", gw.Background.load(tmp_path / "rows.gw")):
+        found = gw.Explainer(MODEL, source, n_jobs=3).joint_partial_dependence(grid=VALUES).grid_values
+        for pair, values in expected.items():
+            np.testing.assert_array_equal(found[pair], values)
 
 
 def test_pairs_are_lazy_and_only_cells_that_are_asked_for_are_computed(monkeypatch):

@@ -423,10 +423,10 @@ def test_one_output_is_that_part_of_all(classes, method, background):
     assert whole.values.shape == (10, *[5] * (1 + (method == METHODS[2])), 3)
     np.testing.assert_array_equal(np.asarray(whole), whole.values)
     for k, name in enumerate("abc"):
-        for part in (ask(rows, output=name),):
-            assert part.outputs == (name,)
-            np.testing.assert_allclose(part.values, whole.values[..., k], rtol=0, atol=1e-14)
-            assert part.base_values == pytest.approx(whole.base_values[k])
+        part = ask(rows, output=name)
+        assert part.outputs == (name,)
+        np.testing.assert_allclose(part.values, whole.values[..., k], rtol=0, atol=1e-14)
+        assert part.base_values == pytest.approx(whole.base_values[k])
     with pytest.raises(gw.errors.TableError, match="there is no output 'd'"):
         ask(rows, output="d")
 

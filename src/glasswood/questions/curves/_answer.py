@@ -104,4 +104,4 @@ def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves:
     for name in names[:1] if isinstance(spec, Sampled) else names:  # finds early what is wrong
         spec.values(study, name)
     on_grid = PairsOnGrid(view, spec, names)
-    return Curves(Lazy(Pairs(names), on_grid), partial(on_grid.values, Pairs(names)))
+    return Curves(Lazy(Pairs(names), on_grid), Lazy(Pairs(names), on_grid.values_of))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.effects._closed_forms import Effects
+from glasswood.kernels._read_only import read_only
 from glasswood.parallel._lazy import Recent
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid
 from glasswood.questions.curves._answer_points import points_at, points_of_located
@@ -54,17 +55,12 @@ class PairsOnGrid:
         """Return whether the heights of a pair are those of two curves, and what the pair adds to them."""
         return self._view.scale.additive and set(pair) <= set(self._single)
 
-    def values(self, pairs: Collection[tuple[str, str]]) -> dict[tuple[str, str], Floats]:
-        """Return the values of pairs, each with an axis for both features, and one of outputs if there are several."""
-        sizes = {name: self._axis(name).cells.shape[1] for name in self._single}
-        n_values = sum(sizes.get(a, 1) * sizes.get(b, 1) for a, b in pairs)
-        check_memory((n_values, self._study.ensemble.n_outputs), 2, "Ask for fewer features or points at a time")
-        return {pair: self._values_of(pair) for pair in pairs}
-
-    def _values_of(self, pair: tuple[str, str]) -> Floats:
-        if self._is_simple(pair):
-            return squeezed(self._view.levels(self._heights(self._view, pair)))
-        return np.asarray(self(pair).grid_values)
+    def values_of(self, pair: tuple[str, str]) -> Floats:
+        """Return the values of a pair, with an axis for both features, and one of outputs if there are several."""
+        if not self._is_simple(pair):
+            return np.asarray(self(pair).grid_values)
+        values: Floats = read_only(squeezed(self._view.levels(self._heights(self._view, pair))))
+        return values
 
     def __call__(self, pair: tuple[str, str]) -> Points:
         """Return the points of a pair."""
