@@ -307,7 +307,7 @@ class TreeEnsemble(ReadOnly):
         """The number of outputs: classes, targets, or 1."""
         return self.score.n_outputs
 
-    @property
+    @cached_property
     def feature_names(self) -> tuple[str, ...]:
         """The names of the columns of the model's table."""
         return tuple(column.name for column in self.schema.columns)

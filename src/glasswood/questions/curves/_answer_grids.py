@@ -183,6 +183,11 @@ class ValuesByFeature:
         return self._listed(player, known[player])
 
     def _by_player(self, study: Study) -> dict[str, Any]:
+        """Return the values by the names of players, which are looked up once for all features."""
+        found: dict[str, Any] = study.shared.latest("players of a grid", self, lambda: self._looked_up(study))
+        return found
+
+    def _looked_up(self, study: Study) -> dict[str, Any]:
         result: dict[str, Any] = {}
         for feature, values in self._given.items():
             player = study.player(feature)

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from glasswood.effects._closed_forms import Effects
 from glasswood.kernels._read_only import read_only
-from glasswood.parallel._lazy import Recent
+from glasswood.parallel._lazy import Recent, cached_property
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid
 from glasswood.questions.curves._answer_points import points_at, points_of_located
 from glasswood.questions.curves._result_points import Points
@@ -87,6 +87,11 @@ class PairsOnGrid:
 
         return self._axes.get(name, axis)
 
+    @cached_property
+    def _cells(self) -> dict[int, Cells]:
+        """The cells of the values of each single column, by its number."""
+        return {int(axis.features[0]): axis.cells[0] for axis in map(self._axis, self._single)}
+
     def _heights(self, view: View, pair: tuple[str, str]) -> Floats:
         """Return the heights of a pair, (n_x, n_y, n_outputs): both curves, and what the pair adds to them.
 
@@ -108,13 +113,12 @@ class PairsOnGrid:
 
     def _added_by_all(self, a: int) -> dict[int, Floats] | None:
         """Return what a feature adds with each of all others; None if pairs cost less one by one."""
-        others = [int(self._axis(name).features[0]) for name in self._single]
-        return self._added_by(self._view, a, [b for b in others if b != a and self._study.shares_path(a, b)])
+        return self._added_by(self._view, a, [b for b in self._cells if b != a and self._study.shares_path(a, b)])
 
     def _added_by(self, view: View, a: int, others: list[int]) -> dict[int, Floats] | None:
         """Return what a feature adds with each of some others, at the cells of both on the grid."""
         study = view.study
-        cells = {int(axis.features[0]): axis.cells[0] for axis in map(self._axis, self._single)}
+        cells = self._cells
         n = max(cells[f].size for f in (a, *others))
         size = max(len(others) * n**2 * study.ensemble.n_outputs, study.ensemble.n_features**2)
         if n > MAX_AT_ONCE or size > MAX_KEPT or study.plan_of_pair(a, others[0]) is not None:
