@@ -102,7 +102,7 @@ def boosting(report: Report, case: str, load: Callable[[int | None], Any]) -> No
         GLASSWOOD: lambda: every_curve(model, X),
         PREDICT: lambda: model.predict(X),
         WOODELF: lambda: woodelf_curves(model, X),
-        GLASSWOOD_JOINT: lambda: gw.Explainer(model, X).joint_partial_dependence(grid=grids).grid_values,
+        GLASSWOOD_JOINT: lambda: dict(gw.Explainer(model, X).joint_partial_dependence(grid=grids).grid_values),
         WOODELF_JOINT: lambda: woodelf_pairs(model, X),
     }
     laps = race(contenders, report.rounds)

@@ -43,9 +43,9 @@ def ours(model: Any, X: pd.DataFrame, tasks: Iterable[str]) -> dict[str, Callabl
     }
     found |= {
         "Exact full PDP": lambda: full_curves(gw.Explainer(model, X)),
-        "Exact Joint-PDP k=5": lambda: gw.Explainer(model, X).joint_partial_dependence(grid=grids[5]).grid_values,
+        "Exact Joint-PDP k=5": lambda: dict(gw.Explainer(model, X).joint_partial_dependence(grid=grids[5]).grid_values),
         "Approx. PDP k=5": lambda: curves_at(gw.Explainer(model), grids[5]),
-        "Approx. Joint-PDP k=5": lambda: gw.Explainer(model).joint_partial_dependence(grid=grids[5]).grid_values,
+        "Approx. Joint-PDP k=5": lambda: dict(gw.Explainer(model).joint_partial_dependence(grid=grids[5]).grid_values),
         "Any-order PDIV n=10,000": lambda: gw.Explainer(model, X).interaction_values(X.head(10_000)).values,
         "Any-order PDIV": lambda: gw.Explainer(model, X).interaction_values(X).mean_abs(),
     }

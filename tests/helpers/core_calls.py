@@ -74,7 +74,7 @@ def ask_about_curves(ex: gw.Explainer, table: Any) -> None:
     pair.all()
     pair.means(*(np.linspace(0, 2, n + 1) for n in pair.shape[:2]))
     ex.partial_dependence("x0", "kind", at=table[["x0", "kind"]][:5])
-    _ = ex.joint_partial_dependence(grid={name: table[name][:4] for name in table}).grid_values
+    _ = dict(ex.joint_partial_dependence(grid={name: table[name][:4] for name in table}).grid_values)
     ex.monotonicity()
     ex.ale()
     ex.importance()

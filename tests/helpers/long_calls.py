@@ -85,7 +85,7 @@ def strengths() -> Callable[[], object]:
 def grids() -> Callable[[], object]:
     ex = gw.Explainer(small(), rows(1000))
     ex.partial_dependence("x0", "x1")
-    return lambda: ex.joint_partial_dependence(grid={name: np.linspace(-2, 2, 100) for name in NAMES}).grid_values
+    return lambda: dict(ex.joint_partial_dependence(grid={name: np.linspace(-2, 2, 100) for name in NAMES}).grid_values)
 
 
 def points() -> Callable[[], object]:

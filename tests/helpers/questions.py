@@ -22,7 +22,7 @@ def questions_of(
         "surface": lambda: ex.partial_dependence(a, b),
         "points": lambda: ex.partial_dependence(a, b, c, at=X[[a, b, c]][:4]),
         "surfaces": lambda: ex.joint_partial_dependence()[b, c],
-        "grids": lambda: ex.joint_partial_dependence(grid={name: X[name][:3] for name in (a, b, c)}).grid_values,
+        "grids": lambda: dict(ex.joint_partial_dependence(grid={name: X[name][:3] for name in (a, b, c)}).grid_values),
         "interactions": lambda: ex.interaction_values(rows),
         "interactions of pairs": lambda: ex.interaction_values(rows, max_order=2),
         "banzhaf interactions": lambda: ex.evaluate(gw.metrics.BanzhafInteractions(), rows),

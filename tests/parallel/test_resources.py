@@ -207,7 +207,7 @@ def methods(regressor, classifier, tmp_path_factory):
         "surface": lambda: old.partial_dependence("x0", "x1"),
         "points": lambda: old.partial_dependence("x0", "x1", "x2", at=X[["x0", "x1", "x2"]]),
         "all pairs": lambda: dict(new().joint_partial_dependence()),
-        "grids": lambda: old.joint_partial_dependence(grid={name: [-1, 0, 1] for name in NAMES}).grid_values,
+        "grids": lambda: dict(old.joint_partial_dependence(grid={name: [-1, 0, 1] for name in NAMES}).grid_values),
         "interactions": lambda: old.interaction_values(X[:20], max_order=2).values,
         "means of interactions": lambda: old.interaction_values(X[:20]).mean_abs(),
         "Shapley values": lambda: old.shap_values(X[:20]),
