@@ -324,6 +324,12 @@ class Study:
             raise BackgroundError(NO_ROWS)
         return Effects(self.plan(background.order), background.counts, background.total)
 
+    def refuse_order(self, order: int) -> None:
+        """Refuse counts that are at hand already, if they are of sets of too few players for a question."""
+        counted = self.over.counted
+        if counted is not None:
+            _refuse_order(counted, self.plan(order).order)
+
     def pair_effects(self, a: int, b: int) -> Effects:
         """Return effects from which the interaction of two features can be found.
 
@@ -337,9 +343,14 @@ class Study:
         result = self.over.count(plan)
         return path_dependent(plan) if result is None else Effects(plan, result.counts, result.total)
 
+    @property
+    def counts_all_pairs(self) -> bool:
+        """Whether the pairs of all features are counted together."""
+        return not self.over.in_memory or self.plan(1).countable(2)
+
     def plan_of_pair(self, a: int, b: int) -> CountPlan | None:
         """Return a plan of the counts of two features alone; None if the pairs of all features can be counted."""
-        if not self.over.in_memory or self.plan(1).countable(2):
+        if self.counts_all_pairs:
             return None
         others = [name for f, name in enumerate(self.ensemble.feature_names) if f not in (a, b)]
         return make_plan(self.ensemble, 2, {" and ".join(others[:2]) + " (and others)": others})

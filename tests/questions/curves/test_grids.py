@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pickle
-from itertools import product
+from itertools import permutations, product
 
 import lightgbm as lgb
 import numpy as np
@@ -293,6 +293,18 @@ def test_values_on_grids_are_those_of_each_result(options):
             assert not values[pair].flags.writeable
     alone = ex.partial_dependence(list(spec), grid=spec)
     assert [part.shape for part in alone.grid_values.values()] == [(len(values), 3) for values in spec.values()]
+
+
+@pytest.mark.parametrize("names", list(permutations(["a", "b", "c", "kind"]))[::5])
+def test_values_on_grids_in_any_order(names):
+    ex = gw.Explainer(MODEL, X, sample_weight=WEIGHT)
+    expected = ex.joint_partial_dependence(grid=VALUES).grid_values
+    found = ex.joint_partial_dependence(grid={name: VALUES[name] for name in names})
+    pairs = list(found)
+    for pair in pairs[3:] + pairs[:3]:
+        known = expected[pair] if pair in expected else expected[pair[::-1]].T
+        np.testing.assert_allclose(found.grid_values[pair], known, **NEAR)
+        np.testing.assert_array_equal(found.grid_values[pair], found[pair].grid_values)
 
 
 def test_values_on_grids_need_a_grid(ex):

@@ -462,7 +462,9 @@ def test_backgrounds_that_do_not_fit(forest):
     with pytest.raises(BackgroundError, match="order=3"):
         low.partial_dependence("x0", "x1", "x2", at=X[:2, :3])
     with pytest.raises(BackgroundError, match="order 2"):
-        _ = low.joint_partial_dependence(grid={"x0": [0.0], "x1": [0.0]}).grid_values
+        low.joint_partial_dependence(grid={"x0": [0.0], "x1": [0.0]})
+    with pytest.raises(BackgroundError, match="order 2"):
+        low.joint_partial_dependence()
     with pytest.raises(ValueError, match="at least 1, not 0"):
         gw.summarize(model, X, order=0)
 

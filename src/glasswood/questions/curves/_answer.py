@@ -97,6 +97,8 @@ def points_on_grid(view: View, spec: GridSpec, players: Sequence[str]) -> Points
 def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves:
     """Return the joint partial dependence of all pairs of features, on a grid if one is given, computed lazily."""
     study = view.study
+    if view.scale.additive:
+        study.refuse_order(2)
     single = [name for name in study.plan(1).players if name not in study.groups]
     if spec is None:
         return Curves(Lazy(Pairs(single), partial(surface_of_names, view)))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.effects._closed_forms import Effects
 from glasswood.kernels._read_only import read_only
 from glasswood.parallel._lazy import Recent, cached_property
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid
@@ -20,7 +20,7 @@ from glasswood.study._view import View
 __all__ = ["PairsOnGrid"]
 
 
-MAX_AT_ONCE = 12  # values of a feature, up to which all pairs with a feature are computed in one pass over the leaves
+MAX_AT_ONCE = 12  # values of a feature, up to which many pairs are computed in one pass over the leaves
 
 MAX_KEPT = 2**25  # numbers at once: 256 megabytes
 
@@ -33,8 +33,9 @@ Floats = NDArray[np.float64]
 class PairsOnGrid:
     """The joint partial dependence of pairs of features on a grid.
 
-    Sums over trees cost least if the pairs of a feature with all others are computed together, when the first of them
-    is looked up. Only the cells on the grid are computed.
+    Sums over trees cost least if many pairs are computed together. The first pair that is looked up is computed with
+    all others of its first feature; the first pair of another feature with all pairs that there are. Only the cells on
+    the grid are computed.
 
     Parameters
     ----------
@@ -47,20 +48,41 @@ class PairsOnGrid:
     def __init__(self, view: View, spec: GridSpec, names: Sequence[str]) -> None:
         self._view, self._spec = view, spec
         self._study, groups = view.study, view.study.groups
-        self._single = [name for name in names if len(groups.get(name, (name,))) == 1]  # columns of the trees
+        single = [name for name in names if len(groups.get(name, (name,))) == 1]
+        self._single = {name: k for k, name in enumerate(single)}  # columns of the trees
+        self._first: str | None = None  # the first feature of the first pair
         self._axes: Recent[Located] = Recent(len(names))
-        self._added: Recent[dict[int, Floats] | None] = Recent(2)
+        self._added: Recent[Floats | None] = Recent(2)
+        self._joint: Recent[dict[str, Floats] | None] = Recent(2)
 
     def _is_simple(self, pair: tuple[str, str]) -> bool:
         """Return whether the heights of a pair are those of two curves, and what the pair adds to them."""
-        return self._view.scale.additive and set(pair) <= set(self._single)
+        return self._view.scale.additive and pair[0] in self._single and pair[1] in self._single
 
     def values_of(self, pair: tuple[str, str]) -> Floats:
         """Return the values of a pair, with an axis for both features, and one of outputs if there are several."""
         if not self._is_simple(pair):
             return np.asarray(self(pair).grid_values)
+        joint = self._joint.get(pair[0], lambda: self._joint_with(pair[0]))
+        if joint is not None:
+            return joint[pair[1]]
         values: Floats = read_only(squeezed(self._view.levels(self._heights(self._view, pair))))
         return values
+
+    def _joint_with(self, first: str) -> dict[str, Floats] | None:
+        """Return the values of all pairs of a feature with a later one; None if pairs cost less one by one."""
+        added = self._added_with(first)
+        if added is None:
+            return None
+        view, place, cells = self._view, self._single[first], self._cells
+        curves = np.stack([view.curves[f][own] for f, own in zip(self._features, self._padded, strict=True)])
+        heights = curves[place][None, :, None] + curves[place + 1 :, None] - view.mean + added
+        levels = read_only(squeezed(view.levels(heights)))
+        later = list(self._single)[place + 1 :]
+        return {
+            name: values[: cells[place].size, : own.size]
+            for name, values, own in zip(later, levels, cells[place + 1 :], strict=True)
+        }
 
     def __call__(self, pair: tuple[str, str]) -> Points:
         """Return the points of a pair."""
@@ -88,9 +110,20 @@ class PairsOnGrid:
         return self._axes.get(name, axis)
 
     @cached_property
-    def _cells(self) -> dict[int, Cells]:
-        """The cells of the values of each single column, by its number."""
-        return {int(axis.features[0]): axis.cells[0] for axis in map(self._axis, self._single)}
+    def _cells(self) -> list[Cells]:
+        """The cells of the values of each single column."""
+        return [self._axis(name).cells[0] for name in self._single]
+
+    @cached_property
+    def _features(self) -> list[int]:
+        """The number of each single column."""
+        return [int(self._axis(name).features[0]) for name in self._single]
+
+    @cached_property
+    def _padded(self) -> Cells:
+        """The cells of the values of each single column, (n_columns, n): the last cell fills up."""
+        n = max(own.size for own in self._cells)
+        return np.stack([np.append(own, np.repeat(own[-1:], n - own.size)) for own in self._cells])
 
     def _heights(self, view: View, pair: tuple[str, str]) -> Floats:
         """Return the heights of a pair, (n_x, n_y, n_outputs): both curves, and what the pair adds to them.
@@ -104,39 +137,50 @@ class PairsOnGrid:
             study.effects(2)  # the largest order first: some sources can be counted once only
         heights: Floats | float = 0.0
         if self._study.shares_path(a, b):
-            whole = view is self._view
-            added = self._added.get(a, lambda: self._added_by_all(a)) if whole else self._added_by(view, a, [b])
-            heights = study.pair_effects(a, b).pair(a, b).sparse_grid(x, y) if added is None else added[b]
+            places = self._single[pair[0]], self._single[pair[1]]
+            added = self._added_with(pair[0]) if view is self._view else self._added_by(view, [places])
+            if added is None:
+                heights = study.pair_effects(a, b).pair(a, b).sparse_grid(x, y)
+            else:
+                heights = added[places[1] - places[0] - 1 if view is self._view else 0, : x.size, : y.size]
         curves = view.curves
         result: Floats = curves[a][x][:, None] + curves[b][y][None] - view.mean + heights
         return result
 
-    def _added_by_all(self, a: int) -> dict[int, Floats] | None:
-        """Return what a feature adds with each of all others; None if pairs cost less one by one."""
-        return self._added_by(self._view, a, [b for b in self._cells if b != a and self._study.shares_path(a, b)])
+    def _added_with(self, first: str) -> Floats | None:
+        """Return what a feature adds with each later one, (n_later, n, n, n_outputs).
 
-    def _added_by(self, view: View, a: int, others: list[int]) -> dict[int, Floats] | None:
-        """Return what a feature adds with each of some others, at the cells of both on the grid."""
-        study = view.study
-        cells = self._cells
-        n = max(cells[f].size for f in (a, *others))
-        size = max(len(others) * n**2 * study.ensemble.n_outputs, study.ensemble.n_features**2)
-        if n > MAX_AT_ONCE or size > MAX_KEPT or study.plan_of_pair(a, others[0]) is not None:
+        None if pairs cost less one by one.
+        """
+
+        def added() -> Floats | None:
+            self._first = self._first or first
+            place, n = self._single[first], len(self._single)
+            if first == self._first or self._added_by_all is None:
+                return self._added_by(self._view, [(place, k) for k in range(place + 1, n)])
+            begin = place * n - place * (place + 1) // 2  # of the pairs of earlier features
+            return self._added_by_all[begin : begin + n - place - 1]
+
+        return self._added.get(first, added)
+
+    @cached_property
+    def _added_by_all(self) -> Floats | None:
+        """What all pairs add, in order, (n_pairs, n, n, n_outputs); None if these are too many."""
+        return self._added_by(self._view, list(combinations(range(len(self._single)), 2)))
+
+    def _added_by(self, view: View, pairs: Sequence[tuple[int, int]]) -> Floats | None:
+        """Return what some pairs add, (n_pairs, n, n, n_outputs); None if they cost less one by one."""
+        study, features, n = view.study, self._features, self._padded.shape[1]
+        n_features = study.ensemble.n_features
+        size = max(len(pairs) * n**2 * study.ensemble.n_outputs, n_features**2)
+        if n > MAX_AT_ONCE or size > MAX_KEPT or not study.counts_all_pairs:
             return None
-        return _added(study.effects(2), a, {b: cells[b] for b in (a, *others)}, n)
-
-
-def _added(effects: Effects, a: int, cells: dict[int, Cells], n: int) -> dict[int, Floats]:
-    """Return what a feature adds with each other one, given the cells of all, of which each has at most n."""
-    n_features = effects.plan.ensemble.n_features
-    grids, pair_number = np.zeros((n_features, n), dtype=np.int64), np.full((n_features,) * 2, -1, dtype=np.int32)
-    others = [b for b in cells if b != a]
-    for feature, own in cells.items():
-        grids[feature] = np.append(own, np.repeat(own[-1:], n - own.size))  # the last cell fills up
-    for number, b in enumerate(others):
-        pair_number[min(a, b), max(a, b)] = number
-    result = {}
-    for b, part in zip(others, effects.interactions_on_grids(grids, pair_number, len(others)), strict=True):
-        turned = part if a < b else part.transpose(1, 0, 2)
-        result[b] = turned[: cells[a].size, : cells[b].size]
-    return result
+        grids, pair_number = np.zeros((n_features, n), dtype=np.int64), np.full((n_features,) * 2, -1, dtype=np.int32)
+        grids[features] = self._padded
+        numbers = np.array(features)[np.array(pairs, dtype=np.intp).reshape(-1, 2)]
+        low, high = numbers.min(axis=1), numbers.max(axis=1)
+        pair_number[low, high] = np.where(self._study.pairs[low, high], np.arange(len(pairs)), -1)
+        added = study.effects(2).interactions_on_grids(grids, pair_number, len(pairs))
+        turned = numbers[:, 0] > numbers[:, 1]
+        added[turned] = added[turned].swapaxes(1, 2)
+        return added
