@@ -11,7 +11,7 @@ from glasswood.errors import ArgumentError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.results._drawable import maker_of
-from glasswood.results._frames import stacked
+from glasswood.results._frames import Frame, FrameLibrary, Tabular, stacked
 from glasswood.text._html import facts_html
 from glasswood.text._plain import plain
 from glasswood.text._printable import how_many, printable
@@ -87,8 +87,10 @@ class Several(Mapping[Any, Any]):
         return html_of(repr(self), self._found)
 
 
-class Grouped(Several):
+class Grouped(Several, Tabular):
     """The results of one question for several groups of rows: a mapping from groups to results.
+
+    `to_frame` returns the concatenated frames of all groups, with the group in the first column or columns.
 
     Examples
     --------
@@ -114,14 +116,8 @@ class Grouped(Several):
         kind = type(next(iter(self.values()))).__name__ if self else "nothing"
         return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {self._names(str)}"
 
-    def to_frame(self) -> Any:
-        """Return the concatenated frames of all groups, with the group in the first column or columns.
-
-        Examples
-        --------
-        See `Grouped`.
-        """
-        frames = [result.to_frame() for result in self.values()]
+    def _frame(self, library: FrameLibrary | None) -> Frame:
+        frames = [result.to_frame(library) for result in self.values()]
         names = self.by or ("group",)
         keys = [key if len(names) > 1 and isinstance(key, tuple) else (key,) for key in self]
         return stacked(frames, names, keys)

@@ -1,35 +1,133 @@
-"""Columns as a data frame of the user's own library, and what fits in memory."""
+"""Columns as a data frame of the user's own library, results that turn into one, and what fits in memory."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overload
 
-from glasswood.errors import MissingExtraError
+from glasswood.errors import ArgumentError, MissingExtraError
 from glasswood.parallel._memory import check_memory
 
-__all__ = ["check_memory", "stacked", "to_frame"]
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+    import pyarrow as pa
 
-FRAME_LIBRARIES: tuple[Literal["pandas", "polars", "pyarrow"], ...] = ("pandas", "polars", "pyarrow")
+__all__ = ["Frame", "FrameLibrary", "Tabular", "TabularWithError", "check_memory", "stacked", "to_frame"]
 
 
-def to_frame(columns: Mapping[str, Any]) -> Any:
-    """Return columns as a data frame: pandas, Polars or PyArrow, whichever is loaded or can be imported first."""
+FrameLibrary: TypeAlias = Literal["pandas", "polars", "pyarrow"]
+
+Frame: TypeAlias = "pd.DataFrame | pl.DataFrame | pa.Table"
+
+FRAME_LIBRARIES: tuple[FrameLibrary, ...] = get_args(FrameLibrary)
+
+
+def to_frame(columns: Mapping[str, Any], library: FrameLibrary | None = None) -> Frame:
+    """Return columns as a data frame of a library; by default of the first that is loaded, or can be imported."""
     import narwhals as nw
 
+    if library is not None and library not in FRAME_LIBRARIES:
+        message = f"library is one of {', '.join(map(repr, FRAME_LIBRARIES))}, not {library!r}"
+        raise ArgumentError(message)
     loaded = [name for name in FRAME_LIBRARIES if name in sys.modules]
-    for name in (*loaded, *FRAME_LIBRARIES):
+    for name in (*loaded, *FRAME_LIBRARIES) if library is None else (library,):
         try:
             importlib.import_module(name)
         except ImportError:
             continue
-        return nw.from_dict(dict(columns), backend=name).to_native()
+        return cast("Frame", nw.from_dict(dict(columns), backend=name).to_native())
     raise MissingExtraError.of_frames("to_frame")
 
 
-def stacked(frames: Sequence[Any], names: Sequence[str], keys: Sequence[tuple[Hashable, ...]]) -> Any:
+class Tabular:
+    """A result that turns into a data frame."""
+
+    __slots__ = ()
+
+    @overload
+    def to_frame(self, library: Literal["pandas"]) -> pd.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"]) -> pl.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["pyarrow"]) -> pa.Table: ...
+    @overload
+    def to_frame(self, library: FrameLibrary | None = None) -> Frame: ...
+
+    def to_frame(self, library: FrameLibrary | None = None) -> Frame:
+        """Return the result as a data frame; the class says what its rows are.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame. By default the first of these that is loaded, or else can be imported.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+
+        Examples
+        --------
+        >>> ex.importance().to_frame().columns.tolist()
+        ['feature', 'value', 'kind']
+        >>> ex.importance().to_frame("polars").columns
+        ['feature', 'value', 'kind']
+        """
+        return self._frame(library)
+
+    def _frame(self, library: FrameLibrary | None) -> Frame:
+        return to_frame(self._columns(), library)
+
+    def _columns(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+
+class TabularWithError:
+    """A result that turns into a data frame, with standard errors if these are asked for."""
+
+    __slots__ = ()
+
+    @overload
+    def to_frame(self, library: Literal["pandas"], *, error: bool = False) -> pd.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["polars"], *, error: bool = False) -> pl.DataFrame: ...
+    @overload
+    def to_frame(self, library: Literal["pyarrow"], *, error: bool = False) -> pa.Table: ...
+    @overload
+    def to_frame(self, library: FrameLibrary | None = None, *, error: bool = False) -> Frame: ...
+
+    def to_frame(self, library: FrameLibrary | None = None, *, error: bool = False) -> Frame:
+        """Return the result as a data frame; the class says what its rows are.
+
+        Parameters
+        ----------
+        library : {"pandas", "polars", "pyarrow"}, optional
+            The library of the frame. By default the first of these that is loaded, or else can be imported.
+        error : bool, default False
+            Whether to add columns of standard errors; the Explainer must have been made with `folds`.
+
+        Returns
+        -------
+        pandas.DataFrame, polars.DataFrame or pyarrow.Table
+
+        Examples
+        --------
+        >>> ex.interaction_strengths().to_frame().columns.tolist()
+        ['first', 'second', 'value', 'h']
+        """
+        columns = self._columns()
+        return to_frame({**columns, **self._error_columns()} if error else columns, library)
+
+    def _columns(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+    def _error_columns(self) -> Mapping[str, Any]:
+        raise NotImplementedError
+
+
+def stacked(frames: Sequence[Frame], names: Sequence[str], keys: Sequence[tuple[Hashable, ...]]) -> Frame:
     """Return concatenated data frames, each with its key in the first columns, which have the given names."""
     import narwhals as nw
 
@@ -41,7 +139,7 @@ def stacked(frames: Sequence[Any], names: Sequence[str], keys: Sequence[tuple[Ha
     for k, frame in enumerate(opened):
         own = [nw.lit(column[k]).alias(name) for name, column in zip(free, columns, strict=True)]
         parts.append(frame.select(*own, nw.all()))
-    return nw.concat(parts, how="vertical").to_native()
+    return cast("Frame", nw.concat(parts, how="vertical").to_native())
 
 
 def _of_one_type(labels: list[Any]) -> list[Any]:

@@ -17,7 +17,7 @@ from glasswood.questions.ale._arithmetic import along_levels, rms_gap, weights_o
 from glasswood.results._axis import Axis, spread, squeezed
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable, unlike
 
@@ -70,7 +70,7 @@ class AleLeftOut:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ale(DrawnByOutput):
+class Ale(DrawnByOutput, Tabular):
     """The accumulated local effect (ALE) of one feature: what the score changes by along the feature, among like rows.
 
     A row is only moved to the two edges of its own bin, and not to values that no such row has, as for partial
@@ -91,6 +91,8 @@ class Ale(DrawnByOutput):
     ----------
     .. [1] D. W. Apley, J. Zhu: Visualizing the effects of predictor variables in black box supervised learning models.
        Journal of the Royal Statistical Society B 82, 1059-1086, 2020.
+
+    `to_frame` returns a row per edge (and output), with the rows of the bin that ends there; or a row per level.
 
     Examples
     --------
@@ -293,14 +295,8 @@ class Ale(DrawnByOutput):
     def _repr_html_(self) -> str:
         return table_html(repr(self), columns_of_ale(self))
 
-    def to_frame(self) -> Any:
-        """Return a row per edge (and output), with the rows of the bin that ends there; or a row per level.
-
-        Examples
-        --------
-        See `Ale`.
-        """
-        return to_frame(columns_of_ale(self))
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_ale(self)
 
     def plot(
         self,

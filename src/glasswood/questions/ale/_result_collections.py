@@ -11,7 +11,7 @@ import numpy as np
 from glasswood.models._outputs import position_of
 from glasswood.questions.ale._result import Ale, columns_of_ale
 from glasswood.results._collections import Several
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 __all__ = ["Ales"]
 
 
-class Ales(Several):
+class Ales(Several, Tabular):
     """The accumulated local effects of several features: a mapping from their names to `Ale`.
+
+    `to_frame` returns a row per edge or level of each feature (and output): the feature, the edge, its value and its
+    rows.
 
     Examples
     --------
@@ -51,13 +54,7 @@ class Ales(Several):
         result = {name: float(np.max(ale.gap)) for name, ale in self.items()}
         return dict(sorted(result.items(), key=lambda item: -np.nan_to_num(item[1])))
 
-    def to_frame(self) -> Any:
-        """Return a row per edge or level of each feature (and output): the feature, the edge, its value and its rows.
-
-        Examples
-        --------
-        See `Ales`.
-        """
+    def _columns(self) -> dict[str, Any]:
         columns: dict[str, list[Any]] = {"feature": [], "edge": [], "category": []}
         for name, ale in self.items():
             own = {"feature": [], **columns_of_ale(ale)}
@@ -68,7 +65,7 @@ class Ales(Several):
             own[place] = values if place == "edge" else [str(value) for value in values]
             for key, more in own.items():
                 columns.setdefault(key, []).extend(list(more))
-        return to_frame(columns)
+        return columns
 
     def plot(
         self,

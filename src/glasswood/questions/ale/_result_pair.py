@@ -16,7 +16,7 @@ from glasswood.parallel._lazy import Deferred
 from glasswood.results._axis import spread, squeezed
 from glasswood.results._drawable import Drawable
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import printable
 
@@ -27,7 +27,7 @@ __all__ = ["AleSurface"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class AleSurface(Drawable):
+class AleSurface(Drawable, Tabular):
     """The accumulated local effect (ALE) of two features of numbers, beyond the effects of each of them alone.
 
     Rows are moved to the four corners of their own pair of bins. The mean over the rows of bins a and b of
@@ -40,6 +40,8 @@ class AleSurface(Drawable):
     ----------
     .. [1] D. W. Apley, J. Zhu: Visualizing the effects of predictor variables in black box supervised learning models.
        Journal of the Royal Statistical Society B 82, 1059-1086, 2020.
+
+    `to_frame` returns a row per pair of edges (and output).
 
     Examples
     --------
@@ -118,15 +120,6 @@ class AleSurface(Drawable):
         if self.find_folds is not None:
             columns["error"] = np.ravel(self.error)
         return columns
-
-    def to_frame(self) -> Any:
-        """Return a row per pair of edges (and output).
-
-        Examples
-        --------
-        See `AleSurface`.
-        """
-        return to_frame(self._columns())
 
     def panel(self, output: int | None = None) -> Cells:
         """Return the data that `plot` draws. The output is given by its position.

@@ -17,7 +17,7 @@ from glasswood.questions.curves._result_observed import Observations
 from glasswood.results._axis import Axis, columns_of, squeezed
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -41,10 +41,13 @@ NO_TARGET = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Curve(DrawnByOutput):
+class Curve(DrawnByOutput, Tabular):
     """The partial dependence of one feature at full resolution: the average score if the feature is x in all rows.
 
     The curve is constant between neighbouring cuts of the model, so its K + 1 values describe it completely.
+
+    `to_frame` returns one row per cell (and output): its limits, its value, and the number of background rows in it. If
+    a target is known, there are also the columns of `Observations.to_frame`.
 
     Examples
     --------
@@ -218,16 +221,8 @@ class Curve(DrawnByOutput):
     def _repr_html_(self) -> str:
         return table_html(repr(self), columns_of_curve(self))
 
-    def to_frame(self) -> Any:
-        """Return one row per cell (and output): its limits, its value, and the number of background rows in it.
-
-        If a target is known, there are also the columns of `Observations.to_frame`.
-
-        Examples
-        --------
-        See `Curve`.
-        """
-        return to_frame(columns_of_curve(self))
+    def _columns(self) -> dict[str, Any]:
+        return columns_of_curve(self)
 
     def centered(self, how: Centering = True) -> Curve:  # noqa: FBT002 (as centered= of questions)
         """Return the curve relative to one of its values, or to the mean prediction.

@@ -14,7 +14,7 @@ from glasswood.errors import ArgumentError, TableError
 from glasswood.questions.curves._result import Curve, columns_of_curve
 from glasswood.questions.curves._result_points import Points, values_of
 from glasswood.results._collections import Lazy, Several, draw_page, panel_of_one, text_of_key
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
@@ -41,8 +41,12 @@ class Pairs(Collection[tuple[str, str]]):
         return len(self._place) * (len(self._place) - 1) // 2
 
 
-class Curves(Several):
+class Curves(Several, Tabular):
     """Curves, surfaces or points of several features: a mapping from names, or pairs of names, to results.
+
+    `to_frame` returns one row per cell of each curve (and output): the feature, the cell, its value and its rows. Cells
+    of numbers are the values above `above` up to `to`; those of categories have a `category`. In points of a single
+    column, `category` has its values.
 
     Examples
     --------
@@ -84,16 +88,7 @@ class Curves(Several):
             raise ArgumentError(message)
         return values
 
-    def to_frame(self) -> Any:
-        """Return one row per cell of each curve (and output): the feature, the cell, its value and its rows.
-
-        Cells of numbers are the values above `above` up to `to`; those of categories have a `category`. In points of a
-        single column, `category` has its values.
-
-        Examples
-        --------
-        See `Curves`.
-        """
+    def _columns(self) -> dict[str, Any]:
         parts = []
         for key, result in self.items():
             if (isinstance(result, Points) and len(result.columns) > 1) or not isinstance(result, Curve | Points):
@@ -103,7 +98,7 @@ class Curves(Several):
                 )
                 raise TableError(message)
             parts.append({"feature": text_of_key(key), **_common_columns(result)})
-        return to_frame(_stacked_columns(parts))
+        return _stacked_columns(parts)
 
     def plot(
         self,

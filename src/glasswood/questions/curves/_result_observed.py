@@ -13,7 +13,7 @@ from glasswood.errors import ArgumentError, BackgroundError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.results._axis import Axis, columns_of
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -21,7 +21,7 @@ __all__ = ["Observations"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Observations(ReadOnly):
+class Observations(ReadOnly, Tabular):
     """What was observed and what was predicted for the background's rows in each cell of a feature.
 
     With weights w, exposures e (1 if none were given), targets y and predictions m, summed over the rows of a cell:
@@ -41,6 +41,8 @@ class Observations(ReadOnly):
     ----------
     .. [1] M. Goldburd, A. Khare, D. Tevet, D. Guller: Generalized Linear Models for Insurance Rating, Casualty
        Actuarial Society Monograph 5, 2nd edition, 2020, chapter 7.
+
+    `to_frame` returns one row per cell (and output).
 
     Examples
     --------
@@ -124,7 +126,7 @@ class Observations(ReadOnly):
         return f"Observations({printable(self.axis.name)}: {how_many(self.axis.n_cells, 'cell')}, {means})"
 
     def _repr_html_(self) -> str:
-        return table_html(repr(self), self._listed())
+        return table_html(repr(self), self._columns())
 
     def numbers(self) -> dict[str, NDArray[np.float64]]:
         """Return the columns of a frame that are not about cells: one entry per cell and output.
@@ -137,19 +139,10 @@ class Observations(ReadOnly):
         errors = {f"{name}_error": self.error(name).ravel() for name in ("observed", "residual")} if self.folds else {}
         return result | {"exposure": np.repeat(self.exposure, len(self.outputs))} | errors
 
-    def _listed(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Any]:
         listed = columns_of([self.axis], self.observed, self.outputs, None)
         del listed["value"]
         return listed | self.numbers()
-
-    def to_frame(self) -> Any:
-        """Return one row per cell (and output).
-
-        Examples
-        --------
-        See `Observations`.
-        """
-        return to_frame(self._listed())
 
 
 COLUMNS = ("observed", "predicted", "residual", "actual_expected", "spread")

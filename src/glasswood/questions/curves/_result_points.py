@@ -17,7 +17,7 @@ from glasswood.questions.curves._result import CURVES_ONLY
 from glasswood.results._axis import squeezed
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import TabularWithError
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -26,8 +26,11 @@ __all__ = ["Points", "values_of"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Points(DrawnByOutput):
+class Points(DrawnByOutput, TabularWithError):
     """The partial dependence of some features, or a group of them, at given points.
+
+    `to_frame` returns one row per point: the features' values, and the partial dependence of each output. With
+    ``error=True``, its standard error, too: see `error`.
 
     Examples
     --------
@@ -100,21 +103,13 @@ class Points(DrawnByOutput):
         return f"Points({printable(self.name)}: {how_many(len(self.heights), 'point')}, {self.units})"
 
     def _repr_html_(self) -> str:
-        return table_html(repr(self), self._listed())
+        return table_html(repr(self), self._columns())
 
-    def _listed(self) -> dict[str, Any]:
+    def _columns(self) -> dict[str, Any]:
         return dict(self.columns) | values_of(self)
 
-    def to_frame(self, *, error: bool = False) -> Any:
-        """Return one row per point: the features' values, and the partial dependence of each output.
-
-        With ``error=True``, its standard error, too: see `error`.
-
-        Examples
-        --------
-        See `Points`.
-        """
-        return to_frame(self._listed() | (columns_of_outputs("error", self._errors(), self.outputs) if error else {}))
+    def _error_columns(self) -> dict[str, Any]:
+        return columns_of_outputs("error", self._errors(), self.outputs)
 
     def centered(self, how: Centering = True) -> Points:  # noqa: FBT002 (as centered= of questions)
         """Return the points relative to the first of them, or to the mean prediction.

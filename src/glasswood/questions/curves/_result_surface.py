@@ -18,7 +18,7 @@ from glasswood.questions.curves._result import CURVES_ONLY, Curve
 from glasswood.results._axis import columns_of, squeezed
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import check_memory, to_frame
+from glasswood.results._frames import TabularWithError, check_memory
 from glasswood.results._joint_rows import JointRows
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
@@ -41,13 +41,15 @@ REMEDY = (
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Surface(DrawnByOutput):
+class Surface(DrawnByOutput, TabularWithError):
     """The joint partial dependence of two features, at full resolution.
 
     Everything is computed lazily. ``surface(x, y)`` and figures take little memory regardless of the number of cells;
     `values`, `heights`, `interaction` and `density` hold all pairs of cells, are cached, and raise an error if they
     would not fit in memory. Values are bit-identical however they are computed, with one exception: with a response
     other than the raw score and more than 2**16 pairs of cells, values at points may differ from `values` by rounding.
+
+    `to_frame` returns one row per pair of cells (and output), with its standard error if asked for, see `error`.
 
     Examples
     --------
@@ -211,16 +213,12 @@ class Surface(DrawnByOutput):
         """Return the state to pickle and copy: everything except cached values."""
         return {name: value for name, value in self.__dict__.items() if name in self.__dataclass_fields__}
 
-    def to_frame(self, *, error: bool = False) -> Any:
-        """Return one row per pair of cells (and output), with its standard error if asked for, see `error`.
-
-        Examples
-        --------
-        See `Surface`.
-        """
+    def _columns(self) -> dict[str, Any]:
         self._check_memory(n_arrays=12)
-        listed = columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None)
-        return to_frame(listed | ({"error": self.errors.ravel()} if error else {}))
+        return columns_of([self.first.axis, self.second.axis], self.heights, self.first.outputs, None)
+
+    def _error_columns(self) -> dict[str, Any]:
+        return {"error": self.errors.ravel()}
 
     def plot(
         self,

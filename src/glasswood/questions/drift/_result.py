@@ -15,7 +15,7 @@ from glasswood.questions.curves import Curve
 from glasswood.questions.drift._result_gate import Measures, Violations
 from glasswood.results._basis import with_basis
 from glasswood.results._drawable import Drawable
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -26,12 +26,14 @@ __all__ = ["Comparison"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Comparison(Drawable):
+class Comparison(Drawable, Tabular):
     """The curves of several explainers and how they differ: one model on groups of rows (drift), or several models.
 
     Created by `compare`. Curves are centred before they are compared: each is taken relative to its mean over the rows
     of all explainers, so that a different level of the score does not count as a difference in shape. Only cells in
     which at least one explainer has rows are compared.
+
+    `to_frame` returns one row per feature (and output): the difference of the curves and the shift of the rows.
 
     Parameters
     ----------
@@ -154,15 +156,6 @@ class Comparison(Drawable):
     def _repr_html_(self) -> str:
         note = f"; {self.caveat}" if self.caveat else ""
         return table_html(f"Comparison of {', '.join(self.names)} ({self.units}){note}", self._columns())
-
-    def to_frame(self) -> Any:
-        """Return one row per feature (and output): the difference of the curves and the shift of the rows.
-
-        Examples
-        --------
-        See `compare`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"feature": [name for name in self.features for _ in self.outputs]}

@@ -10,7 +10,7 @@ import numpy as np
 
 from glasswood.errors import ArgumentError
 from glasswood.results._drawable import Drawable
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._plain import number
 from glasswood.text._printable import how_many, printable
@@ -88,8 +88,11 @@ class Measured:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class _Listed:
-    """Values of measures, in a row."""
+class _Listed(Tabular):
+    """Values of measures, in a row.
+
+    `to_frame` returns one row per value.
+    """
 
     entries: tuple[Measured, ...]
     reference: str
@@ -124,15 +127,6 @@ class _Listed:
         have += "" if len(without) == 1 else " and are judged by their values"
         but = f"; {' and '.join(without)} {have}" if without else ""
         return f"a limit counts as exceeded if a value is beyond it by more than {self.margin:g} standard errors{but}"
-
-    def to_frame(self) -> Any:
-        """Return one row per value.
-
-        Examples
-        --------
-        See `Measures`.
-        """
-        return to_frame(self._columns())
 
     def to_dicts(self) -> list[dict[str, Any]]:
         """Return one dictionary per value, which JSON can hold.

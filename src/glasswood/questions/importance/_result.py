@@ -12,7 +12,7 @@ from glasswood.errors import BackgroundError, TableError
 from glasswood.parallel._lazy import Deferred
 from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.results._ranking import by_output, colon_of, total_of, totals
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -47,7 +47,7 @@ def sample_column(result: FromRows) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Importance(DrawnAsBars):
+class Importance(DrawnAsBars, Tabular):
     """The importance of each feature: how much the score varies with it over the rows.
 
     Total importance (the default) is the root of the mean squared change of the score if the feature is redrawn from
@@ -64,6 +64,9 @@ class Importance(DrawnAsBars):
 
     A feature is not important if the score varies little where the rows are, however steep it is elsewhere. Rows with a
     missing value are included.
+
+    `to_frame` returns one row per feature: its name, the value of each output, and the `total` if there are several.
+    There is a column of the `kind`, and one of the number of rows if these are a sample.
 
     Parameters
     ----------
@@ -169,17 +172,6 @@ class Importance(DrawnAsBars):
         n, folds = max(0, n), self.find_folds
         first = None if folds is None else Deferred(lambda: folds().first(n))
         return replace(self, names=self.names[:n], heights=self.heights[:n], find_folds=first)
-
-    def to_frame(self) -> Any:
-        """Return one row per feature: its name, the value of each output, and the `total` if there are several.
-
-        There is a column of the `kind`, and one of the number of rows if these are a sample.
-
-        Examples
-        --------
-        See `Importance`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         error = self.error if self.find_folds is not None else None

@@ -13,7 +13,7 @@ from glasswood.parallel._lazy import Deferred
 from glasswood.questions.importance._result import sample_column, sample_note
 from glasswood.results._drawable import DrawnAsBarsOfAll
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._plain import number
 from glasswood.text._printable import how_many, printable
@@ -25,7 +25,7 @@ __all__ = ["PermutationImportance"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PermutationImportance(DrawnAsBarsOfAll):
+class PermutationImportance(DrawnAsBarsOfAll, Tabular):
     """Permutation importance: how much the mean loss increases if a feature is permuted, all others as they are.
 
     This is the mean over all permutations of the rows, and not over a few random ones, so it has no noise [1]_, [2]_::
@@ -39,6 +39,8 @@ class PermutationImportance(DrawnAsBarsOfAll):
     A negative value means that the model predicts better without the feature: it has learned noise. Features that carry
     the same information share the importance, since the model can use the other one; and a permuted feature may make
     rows that do not exist.
+
+    `to_frame` returns one row per feature: its name, value, ratio, and the error if there are folds; and the loss.
 
     Parameters
     ----------
@@ -157,15 +159,6 @@ class PermutationImportance(DrawnAsBarsOfAll):
         n, folds = max(0, n), self.find_folds
         first = None if folds is None else Deferred(lambda: folds().first(n))
         return replace(self, names=self.names[:n], values=self.values[:n], find_folds=first)
-
-    def to_frame(self) -> Any:
-        """Return one row per feature: its name, value, ratio, and the error if there are folds; and the loss.
-
-        Examples
-        --------
-        See `PermutationImportance`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         errors = {} if self.find_folds is None else {"error": self.error}

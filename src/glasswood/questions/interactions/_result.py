@@ -15,7 +15,7 @@ from glasswood.parallel._lazy import Deferred
 from glasswood.results._basis import with_basis
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import TabularWithError
 from glasswood.results._ranking import by_output, colon_of, total_of, totals
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
@@ -24,10 +24,13 @@ __all__ = ["Strengths"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Strengths(DrawnByOutput):
+class Strengths(DrawnByOutput, TabularWithError):
     """How strongly pairs of features interact: their joint effect beyond the sum of their curves.
 
     Only pairs that share a path of a tree are listed; all others do not interact at all.
+
+    `to_frame` returns one row per pair: both names, strength and H of each output, and the `total` if there are
+    several. With ``error=True``, the standard errors of strength and H, too: see `error`.
 
     Parameters
     ----------
@@ -165,18 +168,7 @@ class Strengths(DrawnByOutput):
         own = {name: getattr(self, name)[:n] for name in ("pairs", "heights", "h", "numerator", "denominator")}
         return replace(self, **own, find_folds=first)
 
-    def to_frame(self, *, error: bool = False) -> Any:
-        """Return one row per pair: both names, strength and H of each output, and the `total` if there are several.
-
-        With ``error=True``, the standard errors of strength and H, too: see `error`.
-
-        Examples
-        --------
-        See `Strengths`.
-        """
-        return to_frame(self._columns() | (self._errors() if error else {}))
-
-    def _errors(self) -> dict[str, Any]:
+    def _error_columns(self) -> dict[str, Any]:
         result = {"error": self.error, "h_error": self.h_error}
         named = [by_output(part.reshape(self.heights.shape), self.outputs) for part in result.values()]
         return {

@@ -13,7 +13,7 @@ from glasswood.errors import ArgumentError, BackgroundError, TableError
 from glasswood.parallel._lazy import Deferred
 from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._folds import NO_FOLDS, Folds
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -40,7 +40,7 @@ MAINS, PAIRS = _share("without mains", "score"), _share("without pairs", "score"
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class HStatistics(DrawnAsBars):
+class HStatistics(DrawnAsBars, Tabular):
     """Friedman and Popescu's H of each feature and of the whole model, and what curves and pairs leave over.
 
     With ``F`` the score of a row, ``F_j`` the partial dependence of feature j, ``F_-j`` that of all other features and
@@ -54,6 +54,8 @@ class HStatistics(DrawnAsBars):
     All rows are used, none is sampled. Numerators and denominators are kept, since a large H of a small denominator
     means little. With dependent features, H can exceed 1: the sum of the parts then varies more than the whole. For the
     same reason, these numbers are not shares that add up, and they are not Sobol indices. H of pairs is `Strengths.h`.
+
+    `to_frame` returns one row per feature: H, numerator and denominator of each output.
 
     Parameters
     ----------
@@ -194,15 +196,6 @@ class HStatistics(DrawnAsBars):
     def _repr_html_(self) -> str:
         left = f"left by mains {MAINS(self.variances).max(initial=0.0):.3g}"
         return table_html(f"H of each feature; {left} of the score's variance", self._columns())
-
-    def to_frame(self) -> Any:
-        """Return one row per feature: H, numerator and denominator of each output.
-
-        Examples
-        --------
-        See `HStatistics`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         result: dict[str, Any] = {"feature": list(self.names)}

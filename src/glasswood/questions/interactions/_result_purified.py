@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.questions.curves import Curves, Surface
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many, printable
 
@@ -20,7 +20,7 @@ __all__ = ["PurifiedEffects"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class PurifiedEffects(ReadOnly):
+class PurifiedEffects(ReadOnly, Tabular):
     """The main effects of all features and the interactions of some pairs, purified.
 
     An interaction that is a sum of two functions of one feature each is none. With dependent features, the interaction
@@ -28,6 +28,9 @@ class PurifiedEffects(ReadOnly):
     interaction over the rows in each cell of either feature is 0 [1]_. The sum of everything does not change::
 
         constant + sum_j main_j + sum_jk pair_jk
+
+    `to_frame` returns one row per feature and pair: the standard deviation of its part over the rows, of each output.
+    Curves and surfaces have frames of their own.
 
     Parameters
     ----------
@@ -82,22 +85,7 @@ class PurifiedEffects(ReadOnly):
         facts = {"main effects": f"{len(self.curves):,}", "pairs": pairs, "units": self.units}
         return facts_html("Purified effects", facts)
 
-    def to_frame(self) -> Any:
-        """Return one row per feature and pair: the standard deviation of its part over the rows, of each output.
-
-        Curves and surfaces have frames of their own.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.ensemble import RandomForestClassifier
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(RandomForestClassifier(20, random_state=0).fit(X, y), X)
-        >>> found = ex.purified_effects(("petal length (cm)", "petal width (cm)"))
-        >>> found.to_frame().shape
-        (5, 4)
-        """
+    def _columns(self) -> dict[str, Any]:
         effects = [*self.curves, *(" x ".join(pair) for pair in self.surfaces)]
         values = [_spread(self.curves[name].heights, self.curves[name].axis.rows) for name in self.curves]
         for surface in self.surfaces.values():
@@ -109,7 +97,7 @@ class PurifiedEffects(ReadOnly):
                 values.append(_spread(interaction[rows.x, rows.y], rows.rows))
         lines = np.array(values).reshape(len(effects), len(self.outputs))
         names = ["value"] if len(self.outputs) == 1 else [f"value_{output}" for output in self.outputs]
-        return to_frame({"effect": effects, **{name: lines[:, k] for k, name in enumerate(names)}})
+        return {"effect": effects, **{name: lines[:, k] for k, name in enumerate(names)}}
 
 
 def _spread(heights: NDArray[np.float64], rows: NDArray[Any]) -> NDArray[np.float64]:

@@ -18,7 +18,7 @@ from glasswood.questions.rating_tables._result_excel import Sheet, workbook
 from glasswood.questions.rating_tables._result_sql import dialect_of, literal
 from glasswood.results._axis import Axis
 from glasswood.results._drawable import DrawnAsBarsOfAll
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.tables._files import write_whole
 from glasswood.tables._given import given_table
 from glasswood.tables._tables import Schema, encode, n_rows
@@ -75,7 +75,7 @@ class _Side(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RatingTable(DrawnAsBarsOfAll):
+class RatingTable(DrawnAsBarsOfAll, Tabular):
     """A model as tables: a base, entries for the values of each feature, and for those of some pairs.
 
     The raw score of a row is the sum of its entries, and of a remainder::
@@ -86,6 +86,10 @@ class RatingTable(DrawnAsBarsOfAll):
     dependence of both adds to the two mains. If no path of any tree has more than two features, and all pairs are
     there, the remainder is 0, and the table is the model. With a log link, factors multiply: the exponential of each
     entry.
+
+    `to_frame` returns one row per entry: the base, then mains, then pairs. Equal neighbouring cells are one row. A cell
+    has the values above `above`, up to and including `to`, or a category. With a log link, `factor` is the exponential
+    of `value`.
 
     Parameters
     ----------
@@ -192,16 +196,7 @@ class RatingTable(DrawnAsBarsOfAll):
 
     # ------------------------------------------------------------------------------------------------- frames and files
 
-    def to_frame(self) -> Any:
-        """Return one row per entry: the base, then mains, then pairs. Equal neighbouring cells are one row.
-
-        A cell has the values above `above`, up to and including `to`, or a category. With a log link, `factor` is the
-        exponential of `value`.
-
-        Examples
-        --------
-        See `RatingTable`.
-        """
+    def _columns(self) -> dict[str, Any]:
         lines = list(self._lines())
         columns: dict[str, Any] = {}
         for k, name in enumerate(COLUMNS):
@@ -212,7 +207,7 @@ class RatingTable(DrawnAsBarsOfAll):
             )
         if self.link == "exp":
             columns["factor"] = np.exp(columns["value"])
-        return to_frame(columns)
+        return columns
 
     def _lines(self) -> Any:
         """Yield the lines of the frame."""

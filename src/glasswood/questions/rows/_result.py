@@ -14,7 +14,7 @@ from glasswood.counting._exact import exact_means, exact_sums
 from glasswood.models._outputs import position_of
 from glasswood.questions.rows._result_shown import ShownRows
 from glasswood.results._drawable import Drawable
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import facts_html, table_html
 from glasswood.text._printable import how_many
 
@@ -31,8 +31,10 @@ def mean_size(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Attributions(Drawable):
+class Attributions(Drawable, Tabular):
     """The contribution of each feature, or pair of features, to the score of each row.
+
+    `to_frame` returns one column per feature or pair of features (and output).
 
     Examples
     --------
@@ -103,25 +105,11 @@ class Attributions(Drawable):
         """
         return mean_size(self.values)
 
-    def to_frame(self) -> Any:
-        """Return a frame with one column per feature or pair of features (and output).
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.ensemble import RandomForestClassifier
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
-        >>> ex.shap_values(X, output=2).to_frame().columns.tolist() == X.columns.tolist()
-        True
-        """
+    def _columns(self) -> dict[str, Any]:
         ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
         labels = self.names if self.heights.ndim == 3 else [f"{a} x {b}" for a in self.names for b in self.names]
         flat = self.heights.reshape(len(self), len(labels), len(self.outputs))
-        return to_frame(
-            {label + end: flat[:, i, k] for i, label in enumerate(labels) for k, end in enumerate(ends)},
-        )
+        return {label + end: flat[:, i, k] for i, label in enumerate(labels) for k, end in enumerate(ends)}
 
     def to_shap(self) -> Any:
         """Return the values as a `shap.Explanation`, for the plots of the shap package.

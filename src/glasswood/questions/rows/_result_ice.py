@@ -15,7 +15,7 @@ from glasswood.parallel._lazy import Deferred
 from glasswood.results._axis import Axis, spread
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import LOST_MEAN
-from glasswood.results._frames import check_memory, to_frame
+from glasswood.results._frames import Tabular, check_memory
 from glasswood.text._arguments import Centering
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
@@ -25,10 +25,12 @@ __all__ = ["Ice"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Ice(DrawnByOutput):
+class Ice(DrawnByOutput, Tabular):
     """Individual conditional expectation: one curve per row. Their mean is the partial dependence.
 
     Rows of the background keep their weights (`weight`, which sums to 1; None if unweighted); other rows have none.
+
+    `to_frame` returns one line per row and point (and output): the row's number, the point, the response.
 
     Examples
     --------
@@ -129,19 +131,7 @@ class Ice(DrawnByOutput):
         }
         return facts_html("Ice: one curve per row", facts)
 
-    def to_frame(self) -> Any:
-        """Return a frame with one line per row and point (and output): the row's number, the point, the response.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_diabetes
-        >>> from sklearn.ensemble import HistGradientBoostingRegressor
-        >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X)
-        >>> ex.ice("bmi", rows=X[:2], at=X[["bmi"]][:3]).to_frame().columns.tolist()
-        ['row', 'bmi', 'value']
-        """
+    def _columns(self) -> dict[str, Any]:
         shape = self.heights.shape
         shown = dict(self.columns) if self.axis is None else self.axis.describe()
         check_memory(shape, 2 * (len(shown) + 3), "Pass fewer rows, or fewer points: ice(..., at=a table)")
@@ -149,7 +139,7 @@ class Ice(DrawnByOutput):
         columns |= {name: spread(list(labels), shape, 1) for name, labels in shown.items()}
         if shape[2] > 1:
             columns["output"] = spread(list(self.outputs), shape, 2)
-        return to_frame(columns | {"value": self.heights.reshape(-1)})
+        return columns | {"value": self.heights.reshape(-1)}
 
     def plot(
         self,

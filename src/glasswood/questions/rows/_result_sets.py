@@ -22,7 +22,7 @@ from glasswood.parallel._progress import shown
 from glasswood.parallel._threads import for_each, in_order, thread_limit
 from glasswood.questions.rows._result_shown import ShownRows
 from glasswood.results._drawable import Drawable
-from glasswood.results._frames import check_memory, to_frame
+from glasswood.results._frames import Tabular, check_memory, to_frame
 from glasswood.tables._parquet import write_parquet
 from glasswood.text._arguments import whole_number
 from glasswood.text._html import facts_html
@@ -42,12 +42,14 @@ SHARE_OF_MEMORY = 8  # values of a block take at most this part of what is left,
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Interactions(Drawable):
+class Interactions(Drawable, Tabular):
     """The contribution of each feature set to the score of each row.
 
     Everything is computed lazily: `values` needs memory for all of them, `blocks`, `mean_abs`, `top`, `top_per_row` and
     `to_parquet` do not. `index` is what shapiq calls the metric, or empty for a metric of your own; `order` is the size
     of its largest sets, or None if it has no limit.
+
+    `to_frame` returns one column per set (and output); "(mean)" is the empty set.
 
     Examples
     --------
@@ -344,28 +346,14 @@ class Interactions(Drawable):
             raise TableError(message)
         return largest_of_rows(self.source, k, self._threads)
 
-    def to_frame(self) -> Any:
-        """Return a frame with one column per set (and output); "(mean)" is the empty set.
-
-        Examples
-        --------
-        >>> import glasswood as gw
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.ensemble import RandomForestClassifier
-        >>> X, y = load_iris(return_X_y=True, as_frame=True)
-        >>> ex = gw.Explainer(RandomForestClassifier(5, random_state=0).fit(X, y), X)
-        >>> ex.interaction_values(X, max_order=2, output=2).to_frame().columns[-1]
-        'petal length (cm) x petal width (cm)'
-        """
+    def _columns(self) -> dict[str, Any]:
         values = self.values.reshape(self.n_rows, len(self), len(self.outputs))
         ends = [f" [{name}]" for name in self.outputs] if len(self.outputs) > 1 else [""]
-        return to_frame(
-            {
-                label_of(names) + end: values[:, number, output]
-                for number, names in enumerate(self.subsets)
-                for output, end in enumerate(ends)
-            }
-        )
+        return {
+            label_of(names) + end: values[:, number, output]
+            for number, names in enumerate(self.subsets)
+            for output, end in enumerate(ends)
+        }
 
     def to_parquet(self, path: str | PathLike[str]) -> None:
         """Write all nonzero values to a Parquet file with the columns row, features, (output,) value.

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.results._basis import with_basis
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -20,12 +20,14 @@ __all__ = ["Monotonicity", "Spike", "Spikes"]
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Monotonicity(ReadOnly):
+class Monotonicity(ReadOnly, Tabular):
     """Whether curves are monotonic at full resolution, and how strongly they violate monotonicity.
 
     All steps of the model are checked. Missing values are ignored because they have no place on the axis; so are cells
     that only hold infinity or numbers beyond the range of float32 (3.4e38), where CatBoost puts a border between
     missing values and numbers.
+
+    `to_frame` returns one row per feature (and output).
 
     Parameters
     ----------
@@ -90,15 +92,6 @@ class Monotonicity(ReadOnly):
     def _repr_html_(self) -> str:
         return table_html(f"Monotonicity ({self.units})", self._columns())
 
-    def to_frame(self) -> Any:
-        """Return one row per feature (and output).
-
-        Examples
-        --------
-        See `Monotonicity`.
-        """
-        return to_frame(self._columns())
-
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"feature": [name for name in self.names for _ in self.outputs]}
         if len(self.outputs) > 1:
@@ -152,8 +145,10 @@ CAVEATS = {
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Spikes:
+class Spikes(Tabular):
     """Narrow spikes, often effects of a single value, that a curve sampled at evenly spaced values would miss.
+
+    `to_frame` returns one row per spike.
 
     Parameters
     ----------
@@ -241,15 +236,6 @@ class Spikes:
             outputs=self.outputs,
             units=self.units,
         )
-
-    def to_frame(self) -> Any:
-        """Return one row per spike.
-
-        Examples
-        --------
-        See `Spikes`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"feature": [spike.feature for spike in self.entries]}

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.results._drawable import DrawnAsBars
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -22,11 +22,14 @@ WORDS = {1: "increasing", -1: "decreasing", 0: ""}
 
 
 @dataclass(frozen=True, slots=True)
-class BrokenPromise:
+class BrokenPromise(Tabular):
     """A row that shows that the model breaks a monotone constraint that it declares.
 
     The row is made of the values that the model's leaves accept; it need not be in any data. Scores are those of the
     model's own library, in every bit.
+
+    `to_frame` returns two rows that the model can predict: with the feature at the first, and at the second of
+    `values`.
 
     Parameters
     ----------
@@ -67,18 +70,12 @@ class BrokenPromise:
             f"{self.values[0]:.6g} to {self.values[1]:.6g}"
         )
 
-    def to_frame(self) -> Any:
-        """Return two rows that the model can predict: with the feature at the first, and at the second of `values`.
-
-        Examples
-        --------
-        See `Certificate`.
-        """
-        return to_frame({name: [v, self.values[1] if name == self.feature else v] for name, v in self.row.items()})
+    def _columns(self) -> dict[str, Any]:
+        return {name: [v, self.values[1] if name == self.feature else v] for name, v in self.row.items()}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Certificate(DrawnAsBars):
+class Certificate(DrawnAsBars, Tabular):
     """What the trees alone prove about monotonicity, without any data, for every row that there can be.
 
     Two leaves l and r of a tree are joined along feature j if a change of j alone leads from one to the other: their
@@ -94,6 +91,8 @@ class Certificate(DrawnAsBars):
 
     The raw score is meant. Logistic and exponential links keep order, so that a proof holds for probabilities of two
     classes and for means, too; probabilities of three or more classes have no such proof.
+
+    `to_frame` returns one row per feature (and output).
 
     Parameters
     ----------
@@ -204,15 +203,6 @@ class Certificate(DrawnAsBars):
 
     def _repr_html_(self) -> str:
         return table_html(f"Certificate of monotonicity ({self.units})", self._columns())
-
-    def to_frame(self) -> Any:
-        """Return one row per feature (and output).
-
-        Examples
-        --------
-        See `Certificate`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"feature": [name for name in self.names for _ in self.outputs]}

@@ -13,7 +13,7 @@ from glasswood.errors import BackgroundError, TableError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._lazy import Deferred
 from glasswood.results._drawable import DrawnAsBars
-from glasswood.results._frames import to_frame
+from glasswood.results._frames import Tabular, to_frame
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -52,7 +52,7 @@ class WorstRow:
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class RowMonotonicity(DrawnAsBars):
+class RowMonotonicity(DrawnAsBars, Tabular):
     """How many rows have a curve of their own (ICE) that goes against a direction, how far, and where.
 
     With ``s_i(c)`` the response of row i if the feature is in cell c of its axis, missing left out, the row breaks
@@ -62,6 +62,8 @@ class RowMonotonicity(DrawnAsBars):
 
     is larger than rounding can explain (1e-12 of the size of responses). All rows and all cells are looked at. Numbers
     of rows are sums of their weights, if they have any.
+
+    `to_frame` returns one row per feature (and output).
 
     Parameters
     ----------
@@ -183,15 +185,6 @@ class RowMonotonicity(DrawnAsBars):
 
     def _repr_html_(self) -> str:
         return table_html(f"Rows that are not monotonic ({self.units})", self._columns())
-
-    def to_frame(self) -> Any:
-        """Return one row per feature (and output).
-
-        Examples
-        --------
-        See `RowMonotonicity`.
-        """
-        return to_frame(self._columns())
 
     def _columns(self) -> dict[str, Any]:
         columns: dict[str, Any] = {"feature": [name for name in self.names for _ in self.outputs]}
