@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from os import PathLike
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeAlias, TypeVar, cast, overload
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    Concatenate,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    TypeAlias,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 from glasswood.errors import UnsupportedModelError
 from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
@@ -56,6 +68,22 @@ from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored
 from glasswood.text._arguments import Centering, by_position, new_file, whole_number
 from glasswood.text._html import facts_html
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class OverviewFigure(FigureOptions, total=False):
+        page: int
+        output: Hashable
+        response: str | None
+        by: object
+        sort: str | None
+        xscale: str
+        std: bool
+        observed: bool
+        error: bool
+        sharey: bool
+
 
 __all__ = ["Explainer"]
 
@@ -1120,6 +1148,28 @@ class Explainer:
         """
         return self._ask(spikes, _Asked(response, output, by), features, points)
 
+    @overload
+    def plot(
+        self,
+        features: str | Sequence[str | tuple[str, str]] | None = None,
+        *,
+        backend: Literal["matplotlib"] = "matplotlib",
+        ax: None = None,
+        **options: Unpack[OverviewFigure],
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(
+        self,
+        features: str | Sequence[str | tuple[str, str]] | None = None,
+        *,
+        backend: Literal["plotly"],
+        **options: Unpack[OverviewFigure],
+    ) -> PlotlyFigure: ...
+    @overload
+    def plot(
+        self, features: str | Sequence[str | tuple[str, str]] | None = None, *, ax: A, **options: Unpack[OverviewFigure]
+    ) -> A: ...
+
     def plot(
         self,
         features: str | Sequence[str | tuple[str, str]] | None = None,
@@ -1138,7 +1188,7 @@ class Explainer:
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw curves and surfaces side by side, by default the curves of the most important features.
 
         Parameters

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from glasswood.errors import ArgumentError
 from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
 from glasswood.text._arguments import whole_number
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import AnyFigure
 
 __all__ = ["BACKENDS", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
 
@@ -18,7 +21,7 @@ PAGE = 12  # panels on a page
 T = TypeVar("T")
 
 
-def draw(sheet: Sheet, backend: str = "matplotlib", ax: object = None) -> Any:
+def draw(sheet: Sheet, backend: str = "matplotlib", ax: Any = None) -> AnyFigure:
     """Draw a sheet: a Figure of matplotlib, or `ax` if that is given, or a Figure of plotly."""
     if backend == "matplotlib":
         from glasswood.plots.matplotlib._sheet import draw as with_matplotlib
@@ -42,7 +45,7 @@ def put(
     n_columns: int = 3,
     notes: tuple[str, ...] = (),
     shared_y: bool = False,
-) -> Any:
+) -> AnyFigure:
     """Draw panels on a canvas. Panels of single rows have a title unless the user passes one."""
     title = canvas.title
     _check_size(canvas.figsize)
@@ -62,7 +65,7 @@ def _check_size(figsize: object) -> None:
         raise ArgumentError(message)
 
 
-def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = (), *, sharey: bool = True) -> Any:
+def plot_page(panels: Sequence[Panel], canvas: Canvas, notes: Sequence[str] = (), *, sharey: bool = True) -> AnyFigure:
     """Draw panels side by side, by default with the same heights."""
     n_columns = 3 if len(panels) > 4 or len(panels) == 3 else 2
     return put(panels, canvas, n_columns=n_columns, notes=tuple(notes), shared_y=sharey)

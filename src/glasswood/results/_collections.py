@@ -18,6 +18,7 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
+    from glasswood.plots._typing import AnyFigure
 
 __all__ = ["Grouped", "Lazy", "Several", "draw_page", "panel_of_one", "text_of_key"]
 
@@ -122,7 +123,7 @@ class Grouped(Several, Tabular):
         keys = [key if len(names) > 1 and isinstance(key, tuple) else (key,) for key in self]
         return stacked(frames, names, keys)
 
-    def plot(self, **options: Any) -> Any:
+    def plot(self, **options: Any) -> AnyFigure:
         """Draw the groups: curves in the same panel, with the distributions of their rows below; others side by side.
 
         Parameters
@@ -214,7 +215,7 @@ def _of_group(result: Mapping[Hashable, Mapping[Any, Any]], name: Hashable, key:
 
 def draw_page(
     drawers: Sequence[Callable[[], Panel]], what: str, page: int, *, sharey: bool, canvas: tuple[Any, ...]
-) -> Any:
+) -> AnyFigure:
     """Draw the panels of a page."""
     from glasswood.plots._draw import Canvas, page_of, plot_page
 

@@ -5,12 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack, overload
 
 from glasswood.errors import ArgumentError
 from glasswood.kernels._read_only import ReadOnly
 from glasswood.models._outputs import position_of
 from glasswood.plots._spec import Canvas, Panel
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class DrawnAsBarsFigure(FigureOptions, total=False):
+        top: int
+        output: Hashable
+
+    class DrawnAsBarsOfAllFigure(FigureOptions, total=False):
+        top: int
+
 
 __all__ = ["Drawable", "DrawnAsBars", "DrawnAsBarsOfAll", "DrawnByOutput", "drawn", "maker_of"]
 
@@ -66,7 +77,7 @@ class Drawable(ReadOnly):
             raise ArgumentError(message)
         return make(self, *args, **options)
 
-    def _plot(self, canvas: tuple[Any, ...], *args: Any, **options: Any) -> Any:
+    def _plot(self, canvas: tuple[Any, ...], *args: Any, **options: Any) -> AnyFigure:
         """Draw one panel on a canvas: a backend, axes, a title and a size."""
         from glasswood.plots._draw import put
 
@@ -92,6 +103,15 @@ class DrawnAsBars(DrawnByOutput):
 
     outputs: tuple[Any, ...]
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[DrawnAsBarsFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[DrawnAsBarsFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[DrawnAsBarsFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -101,7 +121,7 @@ class DrawnAsBars(DrawnByOutput):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw a bar per feature, the largest first.
 
         Parameters
@@ -145,6 +165,19 @@ class DrawnAsBarsOfAll(Drawable):
         result: Panel = self._made("panel", **options)
         return result
 
+    @overload
+    def plot(
+        self,
+        *,
+        backend: Literal["matplotlib"] = "matplotlib",
+        ax: None = None,
+        **options: Unpack[DrawnAsBarsOfAllFigure],
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[DrawnAsBarsOfAllFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[DrawnAsBarsOfAllFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -153,7 +186,7 @@ class DrawnAsBarsOfAll(Drawable):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw a bar per feature, the largest first.
 
         Parameters

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
+    from glasswood.plots._typing import AnyFigure
+
 __all__ = ["draw"]
 
 LINE = 58  # characters of a line of a note
@@ -38,7 +40,7 @@ def _drawer(panel: Panel) -> Drawer:
     return drawers[type(panel)]
 
 
-def draw(sheet: Sheet, ax: object = None) -> Any:
+def draw(sheet: Sheet, ax: Any = None) -> AnyFigure:
     """Draw a sheet on a new figure, and return it; or on given axes, and return these."""
     if ax is not None:
         axes = list(np.ravel(np.asarray(ax, dtype=object)))

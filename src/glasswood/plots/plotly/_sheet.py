@@ -32,7 +32,7 @@ def _drawer(panel: Panel) -> Drawer:
     return drawers[type(panel)]
 
 
-def draw(sheet: Sheet) -> Any:
+def draw(sheet: Sheet) -> go.Figure:
     """Draw a sheet, and return the figure."""
     builder = FigureBuilder(heights=common_heights(sheet), alone=len(sheet.panels) == 1)
     grid = _Grid(sheet)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,15 @@ from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable, unlike
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class AleFigure(FigureOptions, total=False):
+        output: Hashable
+        partial_dependence: bool
+        error: bool
+
 
 __all__ = ["OTHERS", "UNSEEN", "Ale", "AleLeftOut", "AlePart", "columns_of_ale"]
 
@@ -298,6 +307,15 @@ class Ale(DrawnByOutput, Tabular):
     def _columns(self) -> dict[str, Any]:
         return columns_of_ale(self)
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[AleFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[AleFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[AleFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -308,7 +326,7 @@ class Ale(DrawnByOutput, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the heights at the edges, joined by lines (dashed through bins without rows); or those of the levels.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
@@ -15,6 +15,15 @@ from glasswood.results._frames import Tabular
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class AlesFigure(FigureOptions, total=False):
+        page: int
+        output: Hashable
+        partial_dependence: bool
+        error: bool
+        sharey: bool
+
 
 __all__ = ["Ales"]
 
@@ -67,6 +76,15 @@ class Ales(Several, Tabular):
                 columns.setdefault(key, []).extend(list(more))
         return columns
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[AlesFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[AlesFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[AlesFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -79,7 +97,7 @@ class Ales(Several, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw all features side by side, twelve per page, by default with a shared y-axis.
 
         Parameters

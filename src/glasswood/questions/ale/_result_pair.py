@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,11 @@ from glasswood.text._printable import printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Cells
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class AleSurfaceFigure(FigureOptions, total=False):
+        output: Hashable
+
 
 __all__ = ["AleSurface"]
 
@@ -131,6 +136,15 @@ class AleSurface(Drawable, Tabular):
         result: Cells = self._made("panel", output)
         return result
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[AleSurfaceFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[AleSurfaceFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[AleSurfaceFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -139,7 +153,7 @@ class AleSurface(Drawable, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the mean of the four corners of each pair of bins, hatched where there are no rows.
 
         Parameters

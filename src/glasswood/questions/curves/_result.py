@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,18 @@ from glasswood.results._frames import Tabular
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class CurveFigure(FigureOptions, total=False):
+        output: Hashable
+        sort: str | None
+        xscale: str
+        std: bool
+        observed: bool
+        error: bool
+
 
 __all__ = ["CURVES_ONLY", "LOST_RELATIVITY", "LOST_SPREAD", "Curve", "columns_in_cells", "columns_of_curve"]
 
@@ -351,6 +363,15 @@ class Curve(DrawnByOutput, Tabular):
         result = self.find_observations
         return None if result is None else Deferred(lambda: replace(result(), comparable=False))
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[CurveFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[CurveFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[CurveFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -364,7 +385,7 @@ class Curve(DrawnByOutput, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the curve as its exact steps, pale where there are no rows, with the distribution of the rows below.
 
         Parameters

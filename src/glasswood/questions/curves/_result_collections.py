@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,18 @@ from glasswood.results._frames import Tabular
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class CurvesFigure(FigureOptions, total=False):
+        page: int
+        output: Hashable
+        sort: str | None
+        xscale: str
+        std: bool
+        observed: bool
+        error: bool
+        sharey: bool
+
 
 __all__ = ["Curves", "Pairs"]
 
@@ -100,6 +112,15 @@ class Curves(Several, Tabular):
             parts.append({"feature": text_of_key(key), **_common_columns(result)})
         return _stacked_columns(parts)
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[CurvesFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[CurvesFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[CurvesFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -115,7 +136,7 @@ class Curves(Several, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw all results side by side, twelve per page, by default with a shared y-axis.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,15 @@ from glasswood.results._frames import TabularWithError
 from glasswood.text._arguments import Centering, checked_centering
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class PointsFigure(FigureOptions, total=False):
+        output: Hashable
+        sort: str | None
+        xscale: str
+
 
 __all__ = ["Points", "values_of"]
 
@@ -141,6 +150,15 @@ class Points(DrawnByOutput, TabularWithError):
         centered = None if folds is None else folds.map(without)
         return replace(self, heights=self.heights - level, mean=mean, find_folds=centered, centering=how)
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[PointsFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[PointsFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[PointsFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -151,7 +169,7 @@ class Points(DrawnByOutput, TabularWithError):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the points: along an axis for one numeric feature, as a surface or as dots for two features.
 
         All other points are drawn by label, in the order given.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +23,17 @@ from glasswood.results._joint_rows import JointRows
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
 from glasswood.text._printable import printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class SurfaceFigure(FigureOptions, total=False):
+        kind: str
+        output: Hashable
+        rows: Any
+        sort: str | None
+        xscale: str
+
 
 __all__ = ["REMEDY", "Surface", "SurfaceFolds"]
 
@@ -220,6 +231,15 @@ class Surface(DrawnByOutput, TabularWithError):
     def _error_columns(self) -> dict[str, Any]:
         return {"error": self.errors.ravel()}
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[SurfaceFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[SurfaceFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[SurfaceFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -232,7 +252,7 @@ class Surface(DrawnByOutput, TabularWithError):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the exact cells of the surface and, next to it, the interaction of the two features.
 
         If an axis has more than 300 cells, narrow cells are merged into their mean, and a note says so.

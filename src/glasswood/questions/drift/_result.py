@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,16 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Steps
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class ComparisonFigure(FigureOptions, total=False):
+        output: Hashable
+        sort: str | None
+        xscale: str
+        std: bool
+        observed: bool
+        sharey: bool
+
 
 __all__ = ["Comparison"]
 
@@ -176,6 +186,26 @@ class Comparison(Drawable, Tabular):
         result: Steps = self._made("panel", feature, output, **options)
         return result
 
+    @overload
+    def plot(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        backend: Literal["matplotlib"] = "matplotlib",
+        ax: None = None,
+        **options: Unpack[ComparisonFigure],
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(
+        self,
+        features: str | Sequence[str] | None = None,
+        *,
+        backend: Literal["plotly"],
+        **options: Unpack[ComparisonFigure],
+    ) -> PlotlyFigure: ...
+    @overload
+    def plot(self, features: str | Sequence[str] | None = None, *, ax: A, **options: Unpack[ComparisonFigure]) -> A: ...
+
     def plot(
         self,
         features: str | Sequence[str] | None = None,
@@ -190,7 +220,7 @@ class Comparison(Drawable, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the curves of all explainers in the same panels, with the distributions of their rows below.
 
         Parameters

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 
@@ -17,6 +17,11 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Series
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class MeasuresFigure(FigureOptions, total=False):
+        features: str | Sequence[str] | None
+
 
 __all__ = ["FEW_ROWS", "Measured", "Measures", "Violations"]
 
@@ -223,6 +228,26 @@ class Measures(_Listed, Drawable):
         result: Series = self._made("panel", measure, features)
         return result
 
+    @overload
+    def plot(
+        self,
+        measures: str | Sequence[str] | None = None,
+        *,
+        backend: Literal["matplotlib"] = "matplotlib",
+        ax: None = None,
+        **options: Unpack[MeasuresFigure],
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(
+        self,
+        measures: str | Sequence[str] | None = None,
+        *,
+        backend: Literal["plotly"],
+        **options: Unpack[MeasuresFigure],
+    ) -> PlotlyFigure: ...
+    @overload
+    def plot(self, measures: str | Sequence[str] | None = None, *, ax: A, **options: Unpack[MeasuresFigure]) -> A: ...
+
     def plot(
         self,
         measures: str | Sequence[str] | None = None,
@@ -232,7 +257,7 @@ class Measures(_Listed, Drawable):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw each measure over the explainers, in their order: a line per feature, and the limits.
 
         The features that come closest to their limits, or are furthest beyond them, are drawn in colour. Filled marks

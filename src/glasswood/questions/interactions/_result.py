@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,15 @@ from glasswood.results._frames import TabularWithError
 from glasswood.results._ranking import by_output, colon_of, total_of, totals
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class StrengthsFigure(FigureOptions, total=False):
+        kind: str
+        top: int
+        output: Hashable
+
 
 __all__ = ["Strengths"]
 
@@ -201,6 +210,15 @@ class Strengths(DrawnByOutput, TabularWithError):
                 square[place[a], place[b]] = square[place[b], place[a]] = value
         return names, square
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[StrengthsFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[StrengthsFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[StrengthsFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -211,7 +229,7 @@ class Strengths(DrawnByOutput, TabularWithError):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the features that interact most as a heatmap of pairs, or as a network.
 
         Parameters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -20,6 +20,15 @@ from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Dots, Waterfall
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class AttributionsFigure(FigureOptions, total=False):
+        kind: str
+        feature: str | None
+        color: str | None
+        top: int
+        output: Hashable
+
 
 __all__ = ["Attributions"]
 
@@ -168,6 +177,22 @@ class Attributions(Drawable, Tabular):
         result: Waterfall | Bars | Dots = self._made("panel", row, output, **options)
         return result
 
+    @overload
+    def plot(
+        self,
+        row: int = 0,
+        *,
+        backend: Literal["matplotlib"] = "matplotlib",
+        ax: None = None,
+        **options: Unpack[AttributionsFigure],
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(
+        self, row: int = 0, *, backend: Literal["plotly"], **options: Unpack[AttributionsFigure]
+    ) -> PlotlyFigure: ...
+    @overload
+    def plot(self, row: int = 0, *, ax: A, **options: Unpack[AttributionsFigure]) -> A: ...
+
     def plot(
         self,
         row: int = 0,
@@ -181,7 +206,7 @@ class Attributions(Drawable, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the contribution of each feature (or pair) to the score of one row, or of all rows.
 
         Parameters

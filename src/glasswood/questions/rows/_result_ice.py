@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -20,6 +20,17 @@ from glasswood.text._arguments import Centering
 from glasswood.text._html import facts_html
 from glasswood.text._plain import text_of
 from glasswood.text._printable import how_many, printable
+
+if TYPE_CHECKING:
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class IceFigure(FigureOptions, total=False):
+        output: Hashable
+        sort: str | None
+        xscale: str
+        centered: Centering
+        n_lines: int
+
 
 __all__ = ["Ice"]
 
@@ -141,6 +152,15 @@ class Ice(DrawnByOutput, Tabular):
             columns["output"] = spread(list(self.outputs), shape, 2)
         return columns | {"value": self.heights.reshape(-1)}
 
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Unpack[IceFigure]
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Unpack[IceFigure]) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Unpack[IceFigure]) -> A: ...
+
     def plot(
         self,
         *,
@@ -153,7 +173,7 @@ class Ice(DrawnByOutput, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the mean of all rows, bands that contain 90 % and 50 % of them at each point, and some single rows.
 
         Parameters

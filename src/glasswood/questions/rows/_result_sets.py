@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from dataclasses import dataclass, field
 from math import prod
 from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,6 +30,13 @@ from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Bars, Waterfall
+    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+
+    class InteractionsFigure(FigureOptions, total=False):
+        kind: str
+        top: int
+        output: Hashable
+
 
 __all__ = ["Interactions", "label_of"]
 
@@ -440,6 +447,22 @@ class Interactions(Drawable, Tabular):
         result: Waterfall | Bars = self._made("panel", row, output, **options)
         return result
 
+    @overload
+    def plot(
+        self,
+        row: int = 0,
+        *,
+        backend: Literal["matplotlib"] = "matplotlib",
+        ax: None = None,
+        **options: Unpack[InteractionsFigure],
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(
+        self, row: int = 0, *, backend: Literal["plotly"], **options: Unpack[InteractionsFigure]
+    ) -> PlotlyFigure: ...
+    @overload
+    def plot(self, row: int = 0, *, ax: A, **options: Unpack[InteractionsFigure]) -> A: ...
+
     def plot(
         self,
         row: int = 0,
@@ -451,7 +474,7 @@ class Interactions(Drawable, Tabular):
         figsize: tuple[float, float] | None = None,
         backend: str = "matplotlib",
         ax: object = None,
-    ) -> Any:
+    ) -> AnyFigure:
         """Draw the score of one row as a waterfall of the strongest feature sets of any order, or means over all rows.
 
         Parameters
