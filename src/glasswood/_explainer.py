@@ -12,16 +12,16 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeAlias,
+    TypedDict,
     TypeVar,
     Unpack,
-    cast,
     overload,
 )
 
 from glasswood.errors import UnsupportedModelError
 from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
-from glasswood.questions.ale import ale, plan_ale
+from glasswood.questions.ale import Ale, Ales, AleSurface, ale, plan_ale
 from glasswood.questions.curves import (
     Curve,
     Curves,
@@ -44,6 +44,10 @@ from glasswood.questions.interactions import (
 )
 from glasswood.questions.rating_tables import RatingTable, rating_table
 from glasswood.questions.rows import (
+    Attributions,
+    Ice,
+    Interactions,
+    SourceValues,
     attributions,
     explained_rows,
     ice,
@@ -70,19 +74,48 @@ from glasswood.text._arguments import Centering, by_position, new_file, whole_nu
 from glasswood.text._html import facts_html
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood.plots._typing import A, AnyFigure, MatplotlibFigure, PlotlyFigure
+    from glasswood.questions.curves._result_collections import CurvesFigure
+    from glasswood.tables._typing import Table
 
-    class OverviewFigure(FigureOptions, total=False):
-        page: int
+    AnyDependence: TypeAlias = Curve | Surface | Points | Curves[Curve | Surface | Points]
+
+    class AskedOptions(TypedDict, total=False):
         output: Hashable
         response: str | None
+
+    class PartialDependenceOptions(AskedOptions, total=False):
+        at: object
+        grid: Grid
+        centered: Centering
+
+    class RowOptions(AskedOptions, total=False):
+        keep: object
+        engine: object
+
+    class SetOptions(RowOptions, total=False):
+        max_order: int | None
+        features: Sequence[str | int] | None
+
+    class IceOptions(RowOptions, total=False):
+        at: object
+        grid: Grid
+
+    class AleOptions(AskedOptions, total=False):
+        bins: object
+        order: object
+
+    class ImportanceOptions(AskedOptions, total=False):
+        kind: str | None
+        all_rows: bool
+
+    class PermutationOptions(TypedDict, total=False):
+        loss: object
+        all_rows: bool
+
+    class OverviewFigure(CurvesFigure, total=False):
+        response: str | None
         by: object
-        sort: str | None
-        xscale: str
-        std: bool
-        observed: bool
-        error: bool
-        sharey: bool
 
 
 __all__ = ["Explainer"]
@@ -294,18 +327,20 @@ class Explainer:
         """The number of threads that questions may use; None for the default."""
         return threads_of(self._n_jobs)
 
-    def _ask(self, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs) -> T:
-        """Return an answer, or one for each group of rows: a `Grouped`, whatever its type here."""
+    def _ask(
+        self, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs
+    ) -> T | Grouped[T]:
+        """Return an answer, or one for each group of rows."""
         view, by = self._view(asked.response, asked.output), asked.by
         with threads_limited_to(self._threads):
             if by is None:
                 return answer(view, *args, **kwargs)
             names, studies = view.study.in_groups(by)
-            return cast(T, Grouped(names, {key: answer(view.of(own), *args, **kwargs) for key, own in studies.items()}))
+            return Grouped(names, {key: answer(view.of(own), *args, **kwargs) for key, own in studies.items()})
 
     def _ask_raw(
         self, what: str, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs
-    ) -> T:
+    ) -> T | Grouped[T]:
         """Return the answer to a question that exists on the raw scale only."""
         if asked.response not in (None, "raw"):
             message = f"Glasswood computes {what} of the raw score only, which is a sum over trees; leave out response="
@@ -326,40 +361,15 @@ class Explainer:
 
     @overload
     def partial_dependence(
-        self,
-        *,
-        output: Hashable = None,
-        at: Mapping[Any, Any] | None = None,
-        grid: Grid = None,
-        centered: Centering = False,
-        response: str | None = None,
-        by: None = None,
-    ) -> Curves: ...
+        self, *, by: None = None, **options: Unpack[PartialDependenceOptions]
+    ) -> Curves[Curve | Points]: ...
     @overload
     def partial_dependence(
-        self,
-        features: list[Any],
-        /,
-        *,
-        output: Hashable = None,
-        at: Mapping[Any, Any] | None = None,
-        grid: Grid = None,
-        centered: Centering = False,
-        response: str | None = None,
-        by: None = None,
-    ) -> Curves: ...
+        self, features: list[Any], /, *, by: None = None, **options: Unpack[PartialDependenceOptions]
+    ) -> Curves[Curve | Points | Surface]: ...
     @overload
     def partial_dependence(
-        self,
-        feature: str | int,
-        /,
-        *,
-        output: Hashable = None,
-        at: object = None,
-        grid: Grid = None,
-        centered: Centering = False,
-        response: str | None = None,
-        by: None = None,
+        self, feature: str | int, /, *, by: None = None, **options: Unpack[PartialDependenceOptions]
     ) -> Curve | Points: ...
     @overload
     def partial_dependence(
@@ -368,24 +378,31 @@ class Explainer:
         second: str | int,
         /,
         *more: str | int,
-        output: Hashable = None,
-        at: object = None,
-        grid: Grid = None,
-        centered: Centering = False,
-        response: str | None = None,
         by: None = None,
+        **options: Unpack[PartialDependenceOptions],
     ) -> Surface | Points: ...
     @overload
     def partial_dependence(
+        self, *, by: object, **options: Unpack[PartialDependenceOptions]
+    ) -> Grouped[Curves[Curve | Points]]: ...
+    @overload
+    def partial_dependence(
+        self, features: list[Any], /, *, by: object, **options: Unpack[PartialDependenceOptions]
+    ) -> Grouped[Curves[Curve | Points | Surface]]: ...
+    @overload
+    def partial_dependence(
+        self, feature: str | int, /, *, by: object, **options: Unpack[PartialDependenceOptions]
+    ) -> Grouped[Curve | Points]: ...
+    @overload
+    def partial_dependence(
         self,
-        *features: str | int | list[Any],
-        output: Hashable = None,
-        at: object = None,
-        grid: Grid = None,
-        centered: Centering = False,
-        response: str | None = None,
+        first: str | int,
+        second: str | int,
+        /,
+        *more: str | int,
         by: object,
-    ) -> Grouped: ...
+        **options: Unpack[PartialDependenceOptions],
+    ) -> Grouped[Surface | Points]: ...
 
     def partial_dependence(
         self,
@@ -396,7 +413,7 @@ class Explainer:
         centered: Centering = False,
         response: str | None = None,
         by: object = None,
-    ) -> Any:
+    ) -> AnyDependence | Grouped[AnyDependence]:
         """Return the partial dependence of one feature, of two, of any number at given points, or of all features.
 
         Parameters
@@ -468,6 +485,24 @@ class Explainer:
         request = Request.of(at, grid, centered)
         return self._ask(partial_dependence, _Asked(response, output, by), features, request)
 
+    @overload
+    def joint_partial_dependence(
+        self, *, grid: None = None, by: None = None, **options: Unpack[AskedOptions]
+    ) -> Curves[Surface]: ...
+    @overload
+    def joint_partial_dependence(
+        self, *, grid: None = None, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[Curves[Surface]]: ...
+
+    @overload
+    def joint_partial_dependence(
+        self, *, grid: Grid, by: None = None, **options: Unpack[AskedOptions]
+    ) -> Curves[Surface | Points]: ...
+    @overload
+    def joint_partial_dependence(
+        self, *, grid: Grid, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[Curves[Surface | Points]]: ...
+
     def joint_partial_dependence(
         self,
         *,
@@ -475,7 +510,7 @@ class Explainer:
         grid: Grid = None,
         response: str | None = None,
         by: object = None,
-    ) -> Curves:
+    ) -> Curves[Surface | Points] | Grouped[Curves[Surface | Points]]:
         """Return the joint partial dependence of every pair of features, as a mapping from (name, name) to `Surface`.
 
         Results are computed when they are looked up; the rows are counted only once for all of them.
@@ -513,6 +548,21 @@ class Explainer:
         spec = None if grid is None else grid_spec(grid)
         return self._ask(joint_partial_dependence, _Asked(response, output, by), spec)
 
+    @overload
+    def interaction_values(self, rows: Table, *, by: None = None, **options: Unpack[SetOptions]) -> Interactions: ...
+    @overload
+    def interaction_values(
+        self, rows: object, *, by: None = None, **options: Unpack[SetOptions]
+    ) -> Interactions | SourceValues: ...
+    @overload
+    def interaction_values(
+        self, rows: Table, *, by: object, **options: Unpack[SetOptions]
+    ) -> Grouped[Interactions]: ...
+    @overload
+    def interaction_values(
+        self, rows: object, *, by: object, **options: Unpack[SetOptions]
+    ) -> Grouped[Interactions | SourceValues]: ...
+
     def interaction_values(
         self,
         rows: object,
@@ -524,7 +574,7 @@ class Explainer:
         by: object = None,
         keep: object = None,
         engine: object = "auto",
-    ) -> Any:
+    ) -> Interactions | SourceValues | Grouped[Interactions | SourceValues]:
         """Return the partial dependence interaction values (PDIV) of rows: the joint contribution of each feature set.
 
         The value of a set is its partial dependence at the row's values minus the values of all its proper subsets; the
@@ -533,21 +583,14 @@ class Explainer:
 
         Parameters
         ----------
-        rows : table, files, stream, or frame of a cluster
-            The rows to explain: a table in memory, or any other source that `summarize` accepts.
         max_order : int, optional
             The largest number of features in a set. Unlimited by default.
         features : sequence of str or int, optional
             Restrict the result to sets of these features (or groups).
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
-        keep : list of str, or mapping of str to str, optional
-            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
-            renames them.
-        engine : optional
-            Who explains the rows of files, as in `summarize`.
+        rows, keep, engine
+            As in `shap_values`.
 
         Returns
         -------
@@ -564,6 +607,23 @@ class Explainer:
         asked = _Asked(response, output, by)
         return self._ask_raw("interaction values", interaction_values, asked, given, max_order, listed)
 
+    @overload
+    def evaluate(
+        self, metric: HasCalcMetric, rows: Table, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> Interactions: ...
+    @overload
+    def evaluate(
+        self, metric: HasCalcMetric, rows: object, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> Interactions | SourceValues: ...
+    @overload
+    def evaluate(
+        self, metric: HasCalcMetric, rows: Table, *, by: object, **options: Unpack[RowOptions]
+    ) -> Grouped[Interactions]: ...
+    @overload
+    def evaluate(
+        self, metric: HasCalcMetric, rows: object, *, by: object, **options: Unpack[RowOptions]
+    ) -> Grouped[Interactions | SourceValues]: ...
+
     def evaluate(
         self,
         metric: HasCalcMetric,
@@ -574,24 +634,17 @@ class Explainer:
         by: object = None,
         keep: object = None,
         engine: object = "auto",
-    ) -> Any:
+    ) -> Interactions | SourceValues | Grouped[Interactions | SourceValues]:
         """Evaluate a metric over cubes for each row.
 
         Parameters
         ----------
         metric : CubeMetric, or any object with the method calc_metric
             One of `glasswood.metrics` or of the woodelf package, or your own.
-        rows : table, files, stream, or frame of a cluster
-            The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
-        keep : list of str, or mapping of str to str, optional
-            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
-            renames them.
-        engine : optional
-            Who explains the rows of files, as in `summarize`.
+        rows, keep, engine
+            As in `shap_values`.
 
         Returns
         -------
@@ -612,6 +665,19 @@ class Explainer:
         given = explained_rows(rows, keep, engine)
         return self._ask_raw("metrics over cubes", metric_values, _Asked(response, output, by), metric, given)
 
+    @overload
+    def shap_values(self, rows: Table, *, by: None = None, **options: Unpack[RowOptions]) -> Attributions: ...
+    @overload
+    def shap_values(
+        self, rows: object, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> Attributions | SourceValues: ...
+    @overload
+    def shap_values(self, rows: Table, *, by: object, **options: Unpack[RowOptions]) -> Grouped[Attributions]: ...
+    @overload
+    def shap_values(
+        self, rows: object, *, by: object, **options: Unpack[RowOptions]
+    ) -> Grouped[Attributions | SourceValues]: ...
+
     def shap_values(
         self,
         rows: object,
@@ -621,7 +687,7 @@ class Explainer:
         by: object = None,
         keep: object = None,
         engine: object = "auto",
-    ) -> Any:
+    ) -> Attributions | SourceValues | Grouped[Attributions | SourceValues]:
         """Return the Shapley values of each row.
 
         A feature that takes part has the row's value; one that does not has the background's. With a background, the
@@ -632,9 +698,7 @@ class Explainer:
         ----------
         rows : table, files, stream, or frame of a cluster
             The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
         keep : list of str, or mapping of str to str, optional
             Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
@@ -654,6 +718,19 @@ class Explainer:
         given, name = explained_rows(rows, keep, engine), "Shapley values"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyValues())
 
+    @overload
+    def banzhaf_values(self, rows: Table, *, by: None = None, **options: Unpack[RowOptions]) -> Attributions: ...
+    @overload
+    def banzhaf_values(
+        self, rows: object, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> Attributions | SourceValues: ...
+    @overload
+    def banzhaf_values(self, rows: Table, *, by: object, **options: Unpack[RowOptions]) -> Grouped[Attributions]: ...
+    @overload
+    def banzhaf_values(
+        self, rows: object, *, by: object, **options: Unpack[RowOptions]
+    ) -> Grouped[Attributions | SourceValues]: ...
+
     def banzhaf_values(
         self,
         rows: object,
@@ -663,22 +740,15 @@ class Explainer:
         by: object = None,
         keep: object = None,
         engine: object = "auto",
-    ) -> Any:
+    ) -> Attributions | SourceValues | Grouped[Attributions | SourceValues]:
         """Return the Banzhaf values of each row: the mean effect of adding a feature, over all sets of other features.
 
         Parameters
         ----------
-        rows : table, files, stream, or frame of a cluster
-            The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
-        keep : list of str, or mapping of str to str, optional
-            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
-            renames them.
-        engine : optional
-            Who explains the rows of files, as in `summarize`.
+        rows, keep, engine
+            As in `shap_values`.
 
         Returns
         -------
@@ -696,6 +766,23 @@ class Explainer:
         given, name = explained_rows(rows, keep, engine), "Banzhaf values"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, BanzhafValues())
 
+    @overload
+    def shap_interaction_values(
+        self, rows: Table, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> Attributions: ...
+    @overload
+    def shap_interaction_values(
+        self, rows: object, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> Attributions | SourceValues: ...
+    @overload
+    def shap_interaction_values(
+        self, rows: Table, *, by: object, **options: Unpack[RowOptions]
+    ) -> Grouped[Attributions]: ...
+    @overload
+    def shap_interaction_values(
+        self, rows: object, *, by: object, **options: Unpack[RowOptions]
+    ) -> Grouped[Attributions | SourceValues]: ...
+
     def shap_interaction_values(
         self,
         rows: object,
@@ -705,7 +792,7 @@ class Explainer:
         by: object = None,
         keep: object = None,
         engine: object = "auto",
-    ) -> Any:
+    ) -> Attributions | SourceValues | Grouped[Attributions | SourceValues]:
         """Return the Shapley interactions of all pairs of features for each row, arranged as in the shap package.
 
         The interaction of a pair is split equally between the two sides of the diagonal, and the diagonal holds the
@@ -714,17 +801,10 @@ class Explainer:
 
         Parameters
         ----------
-        rows : table, files, stream, or frame of a cluster
-            The rows to explain: a table in memory, or any other source that `summarize` accepts.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
-        keep : list of str, or mapping of str to str, optional
-            Columns of files, streams and frames that are passed on with the values, such as an identifier; a mapping
-            renames them.
-        engine : optional
-            Who explains the rows of files, as in `summarize`.
+        rows, keep, engine
+            As in `shap_values`.
 
         Returns
         -------
@@ -741,6 +821,23 @@ class Explainer:
         given, name = explained_rows(rows, keep, engine), "Shapley interactions"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyInteractions(2))
 
+    @overload
+    def ice(
+        self, *features: str | int, rows: Table | None = None, by: None = None, **options: Unpack[IceOptions]
+    ) -> Ice: ...
+    @overload
+    def ice(
+        self, *features: str | int, rows: object, by: None = None, **options: Unpack[IceOptions]
+    ) -> Ice | SourceValues: ...
+    @overload
+    def ice(
+        self, *features: str | int, rows: Table | None = None, by: object, **options: Unpack[IceOptions]
+    ) -> Grouped[Ice]: ...
+    @overload
+    def ice(
+        self, *features: str | int, rows: object, by: object, **options: Unpack[IceOptions]
+    ) -> Grouped[Ice | SourceValues]: ...
+
     def ice(
         self,
         *features: str | int,
@@ -752,7 +849,7 @@ class Explainer:
         by: object = None,
         keep: object = None,
         engine: object = "auto",
-    ) -> Any:
+    ) -> Ice | SourceValues | Grouped[Ice | SourceValues]:
         """Return individual conditional expectation (ICE) curves: the response of every row as features vary.
 
         Parameters
@@ -765,9 +862,7 @@ class Explainer:
             The points to evaluate at: a table with the features' columns.
         grid : int, ("quantiles", int), ("rows", int, int), or mapping from features to values, optional
             Evaluate at some values of each feature instead, as in `partial_dependence`.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
         keep, engine : optional
             As in `shap_values`.
@@ -785,6 +880,27 @@ class Explainer:
         request = Request.of(at, grid, centered=False)
         return self._ask(ice, _Asked(response, output, by), features, given, request)
 
+    @overload
+    def ale(self, *, by: None = None, **options: Unpack[AleOptions]) -> Ales: ...
+    @overload
+    def ale(self, features: list[Any], /, *, by: None = None, **options: Unpack[AleOptions]) -> Ales: ...
+    @overload
+    def ale(self, feature: str | int, /, *, by: None = None, **options: Unpack[AleOptions]) -> Ale: ...
+    @overload
+    def ale(
+        self, first: str | int, second: str | int, /, *, by: None = None, **options: Unpack[AleOptions]
+    ) -> AleSurface: ...
+    @overload
+    def ale(self, *, by: object, **options: Unpack[AleOptions]) -> Grouped[Ales]: ...
+    @overload
+    def ale(self, features: list[Any], /, *, by: object, **options: Unpack[AleOptions]) -> Grouped[Ales]: ...
+    @overload
+    def ale(self, feature: str | int, /, *, by: object, **options: Unpack[AleOptions]) -> Grouped[Ale]: ...
+    @overload
+    def ale(
+        self, first: str | int, second: str | int, /, *, by: object, **options: Unpack[AleOptions]
+    ) -> Grouped[AleSurface]: ...
+
     def ale(
         self,
         *features: str | int | list[Any],
@@ -793,7 +909,7 @@ class Explainer:
         output: Hashable = None,
         response: str | None = None,
         by: object = None,
-    ) -> Any:
+    ) -> Ale | AleSurface | Ales | Grouped[Ale | AleSurface | Ales]:
         """Return the accumulated local effects (ALE) of one feature, of two, or of all that the model uses; see `Ale`.
 
         Where features depend on each other, partial dependence averages over rows that do not occur; ALE only moves
@@ -833,6 +949,11 @@ class Explainer:
         planned = plan_ale(self._view(response).study, features, bins, order)  # of all rows, also for groups of them
         return self._ask(ale, _Asked(response, output, by), planned)
 
+    @overload
+    def importance(self, *, by: None = None, **options: Unpack[ImportanceOptions]) -> Importance: ...
+    @overload
+    def importance(self, *, by: object, **options: Unpack[ImportanceOptions]) -> Grouped[Importance]: ...
+
     def importance(
         self,
         *,
@@ -841,7 +962,7 @@ class Explainer:
         output: Hashable = None,
         response: str | None = None,
         by: object = None,
-    ) -> Importance:
+    ) -> Importance | Grouped[Importance]:
         """Return the importance of each feature: how much the score varies with it over the rows.
 
         This requires a background: a table, a source or a Background. Groups of several columns require a table.
@@ -859,9 +980,7 @@ class Explainer:
             seconds: if the rows, each in the cells of all features, take more than 2**32 responses and leaf values.
             Rows are sampled by a hash of their number, so that a sample is always the same, and the result tells its
             size. Pass True for all rows.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns
@@ -874,9 +993,18 @@ class Explainer:
         """
         return self._ask(importance, _Asked(response, output, by), kind, all_rows=all_rows)
 
+    @overload
+    def permutation_importance(
+        self, *, by: None = None, **options: Unpack[PermutationOptions]
+    ) -> PermutationImportance: ...
+    @overload
+    def permutation_importance(
+        self, *, by: object, **options: Unpack[PermutationOptions]
+    ) -> Grouped[PermutationImportance]: ...
+
     def permutation_importance(
         self, *, loss: object = None, all_rows: bool = False, by: object = None
-    ) -> PermutationImportance:
+    ) -> PermutationImportance | Grouped[PermutationImportance]:
         """Return how much the mean loss increases if a feature is permuted, on average over all permutations.
 
         The loss is that of the model's predictions (`predict` or `predict_proba`), with offsets if there are any, so
@@ -907,6 +1035,15 @@ class Explainer:
         """
         return self._ask(permutation_importance, _Asked(None, None, by), loss, all_rows=all_rows)
 
+    @overload
+    def interaction_strengths(
+        self, rows: object = None, *, by: None = None, **options: Unpack[AskedOptions]
+    ) -> Strengths: ...
+    @overload
+    def interaction_strengths(
+        self, rows: object = None, *, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[Strengths]: ...
+
     def interaction_strengths(
         self,
         rows: object = None,
@@ -914,7 +1051,7 @@ class Explainer:
         output: Hashable = None,
         response: str | None = None,
         by: object = None,
-    ) -> Strengths:
+    ) -> Strengths | Grouped[Strengths]:
         """Return how strongly each pair of features interacts: the root mean square of its interaction values.
 
         Parameters
@@ -924,9 +1061,7 @@ class Explainer:
             files are read a second time, and frames of a cluster are counted once more by its workers. If only counts
             are available (a Background of order 2, a stream that can be read only once, a frame and a pair of features
             with more than four million pairs of cells), features are assumed to be independent, and the result says so.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns
@@ -939,6 +1074,15 @@ class Explainer:
         """
         return self._ask_raw("interaction strengths", interaction_strengths, _Asked(response, output, by), rows)
 
+    @overload
+    def h_statistics(
+        self, *sets: Sequence[str | int], pairs: bool = True, by: None = None, **options: Unpack[AskedOptions]
+    ) -> HStatistics: ...
+    @overload
+    def h_statistics(
+        self, *sets: Sequence[str | int], pairs: bool = True, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[HStatistics]: ...
+
     def h_statistics(
         self,
         *sets: Sequence[str | int],
@@ -946,7 +1090,7 @@ class Explainer:
         output: Hashable = None,
         response: str | None = None,
         by: object = None,
-    ) -> HStatistics:
+    ) -> HStatistics | Grouped[HStatistics]:
         """Return how much interactions contribute: H of each feature, of the whole model, and of sets of features.
 
         This reads the rows twice, and evaluates each row at all values of each feature.
@@ -957,9 +1101,7 @@ class Explainer:
             Sets of three (or more) features whose interaction is of interest.
         pairs : bool, default True
             Whether to compute what is left after the interactions of all pairs, too.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns
@@ -972,22 +1114,29 @@ class Explainer:
         """
         return self._ask_raw("H statistics", h_statistics, _Asked(response, output, by), sets, pairs=pairs)
 
+    @overload
+    def purified_effects(
+        self, *pairs: Sequence[str | int], by: None = None, **options: Unpack[AskedOptions]
+    ) -> PurifiedEffects: ...
+    @overload
+    def purified_effects(
+        self, *pairs: Sequence[str | int], by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[PurifiedEffects]: ...
+
     def purified_effects(
         self,
         *pairs: Sequence[str | int],
         output: Hashable = None,
         response: str | None = None,
         by: object = None,
-    ) -> PurifiedEffects:
+    ) -> PurifiedEffects | Grouped[PurifiedEffects]:
         """Return main effects and the interactions of some pairs, without what they share if features are dependent.
 
         Parameters
         ----------
         *pairs : pairs of names
             The pairs whose interaction is purified, such as ``("age", "income")``.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns
@@ -1000,9 +1149,16 @@ class Explainer:
         """
         return self._ask_raw("purified effects", purified_effects, _Asked(response, output, by), pairs)
 
+    @overload
+    def monotonicity(self, *features: str | int, by: None = None, **options: Unpack[AskedOptions]) -> Monotonicity: ...
+    @overload
+    def monotonicity(
+        self, *features: str | int, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[Monotonicity]: ...
+
     def monotonicity(
         self, *features: str | int, output: Hashable = None, response: str | None = None, by: object = None
-    ) -> Monotonicity:
+    ) -> Monotonicity | Grouped[Monotonicity]:
         """Return whether curves are monotonic.
 
         `row_monotonicity` looks at the curves of all rows, and `certificate` proves monotonicity for all rows that
@@ -1012,9 +1168,7 @@ class Explainer:
         ----------
         *features : str or int
             All numeric features by default.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns
@@ -1027,9 +1181,18 @@ class Explainer:
         """
         return self._ask(monotonicity, _Asked(response, output, by), features)
 
+    @overload
+    def row_monotonicity(
+        self, *features: str | int, by: None = None, **options: Unpack[AskedOptions]
+    ) -> RowMonotonicity: ...
+    @overload
+    def row_monotonicity(
+        self, *features: str | int, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[RowMonotonicity]: ...
+
     def row_monotonicity(
         self, *features: str | int, output: Hashable = None, response: str | None = None, by: object = None
-    ) -> RowMonotonicity:
+    ) -> RowMonotonicity | Grouped[RowMonotonicity]:
         """Return how many rows have a curve of their own that is not monotonic, how far it goes, and where.
 
         This takes a few times as long as `predict`. `certificate` proves monotonicity for all rows that there can be,
@@ -1039,9 +1202,7 @@ class Explainer:
         ----------
         *features : str or int
             All numeric features by default.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns
@@ -1112,6 +1273,15 @@ class Explainer:
         with threads_limited_to(self._threads):
             return rating_table(self._view("raw", output), pairs)
 
+    @overload
+    def spikes(
+        self, *features: str | int, points: int = 100, by: None = None, **options: Unpack[AskedOptions]
+    ) -> Spikes: ...
+    @overload
+    def spikes(
+        self, *features: str | int, points: int = 100, by: object, **options: Unpack[AskedOptions]
+    ) -> Grouped[Spikes]: ...
+
     def spikes(
         self,
         *features: str | int,
@@ -1119,7 +1289,7 @@ class Explainer:
         output: Hashable = None,
         response: str | None = None,
         by: object = None,
-    ) -> Spikes:
+    ) -> Spikes | Grouped[Spikes]:
         """Return the spikes that a partial dependence sampled at evenly spaced values would miss.
 
         A spike lies between two neighbouring sample points and leaves the range of their heights by more than 5 % of
@@ -1133,9 +1303,7 @@ class Explainer:
             The number of sample points between the smallest and largest value in the background. If these are infinite,
             files are read a second time to find the finite ones; if they are not known, or only counts are available,
             the points are between the first and the last cut.
-        output : label, optional
-            The output to explain, one of `outputs`.
-        response, by : optional
+        output, response, by : optional
             As in `partial_dependence`.
 
         Returns

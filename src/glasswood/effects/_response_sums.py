@@ -20,7 +20,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._responses import TOO_LARGE, AnyQuestions
-from glasswood.effects._row_sums import FRACTION, RowSums, asked_of, less_log, name_of, unit_of
+from glasswood.effects._row_sums import FRACTION, RowSums, asked_of, factor_of, less_log, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._ensemble import TreeEnsemble
@@ -102,7 +102,7 @@ class ResponseSums(RowSums):
         scale = spec.scale
         super().__init__(make_plan(ensemble, 1, {}), scale.link, scale.inverse)
         self._spec, self._scale, self._name = spec, spec.scale, spec.key
-        self._unit = unit_of(self.plan, spec.scale.link)
+        self._unit, self._factor = unit_of(self.plan, spec.scale.link), factor_of(self.plan, spec.scale)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -162,14 +162,16 @@ class ResponseSums(RowSums):
         offset: NDArray[np.float64] | None,
         exposure: NDArray[np.float64] | None,
     ) -> None:
-        """Add the responses of a function of Python's, in multiples of 2**-40."""
+        """Add the responses of a function of Python's, in multiples of 2**-40 of their unit."""
         n_rows = cells.shape[1]
         digits = digits_of(weight if weight.size else np.ones(n_rows, dtype=np.int64))
         step = max(1, MAX_ANSWERS // int(np.prod(self._shape[:2])))
         for first in range(0, n_rows, step):
             here = slice(first, first + step)
             own = None if offset is None else offset[here]
-            values = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), self._questions, own)
+            values = self._factor * self.responses.write_cells(
+                np.ascontiguousarray(cells[:, here]), self._questions, own
+            )
             if not (np.abs(values) <= LARGEST).all():
                 raise TooLargeError(TOO_LARGE)
             values = np.ldexp(np.rint(np.ldexp(values, FRACTION)), -FRACTION)  # whose last digits depend on the machine
@@ -225,7 +227,7 @@ class ResponseMoments:
             raise BackgroundError(message)
         self._numbers = numbers_of(limbs).reshape(-1, scale.outputs.n_columns, 2)
         self._digits = DIGITS if scale.inverse is None else FRACTION
-        self._factor = unit_of(plan, scale.link).factor if scale.inverse is None else 1.0
+        self._factor = factor_of(plan, scale)
 
     @cached_property
     def _means(self) -> NDArray[np.float64]:

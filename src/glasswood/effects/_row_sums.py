@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
@@ -24,6 +25,8 @@ __all__ = [
     "HALF",
     "TOO_LARGE",
     "asked_of",
+    "factor_of",
+    "factor_of_targets",
     "less_log",
     "name_of",
     "quotients",
@@ -65,7 +68,9 @@ def unchanged() -> Asked:
     return (-1, np.empty(0, dtype=np.intp), np.empty((0, 1), dtype=np.int64))
 
 
-FRACTION = 40  # binary digits behind the point of a response of Python's own functions
+FRACTION = 40  # binary digits behind the unit of a response of Python's own functions
+
+SMALL = 2.0**-4  # responses that are all smaller than this have a smaller unit than 1
 
 
 def less_log(
@@ -91,11 +96,14 @@ def name_of(ensemble: TreeEnsemble, scale: Scale) -> str:
         digest.update(np.ascontiguousarray(array).tobytes())
     digest.update(f"{scale.link} {scale.outputs.n_columns}".encode())
     if scale.inverse is not None:
-        digest.update(_probed(ensemble, scale.inverse))
+        probed = _probed(ensemble, scale.inverse)
+        digest.update(probed.encode())
+        factor = _factor_of_values(probed)
+        digest.update(b"" if factor == 1.0 else f" {factor}".encode())
     return f"{scale.units} {digest.hexdigest()}"
 
 
-def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
+def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> str:
     """Return what identifies a function of scores: a few of its values, to nine digits."""
     value = ensemble.value if ensemble.value.size else np.zeros((1, ensemble.n_outputs))
     low, high = value.min(axis=0), value.max(axis=0)
@@ -103,7 +111,27 @@ def _probed(ensemble: TreeEnsemble, inverse: Callable[[Any], Any]) -> bytes:
     scores = base + np.linspace(-2.0, 2.0, 33)[:, None] * np.broadcast_to(high - low, base.shape)
     with np.errstate(all="ignore"):
         result = np.asarray(inverse(scores), dtype=np.float64)
-    return " ".join(f"{number:.9e}" for number in result.ravel().tolist()).encode()
+    return " ".join(f"{number:.9e}" for number in result.ravel().tolist())
+
+
+def factor_of(plan: CountPlan, scale: Scale) -> float:
+    """Return what responses are multiplied by before they are rounded, a power of two of the model alone."""
+    if scale.inverse is None:
+        return unit_of(plan, scale.link).factor
+    return _factor_of_values(_probed(plan.ensemble, scale.inverse))
+
+
+def factor_of_targets(plan: CountPlan, scale: Scale) -> float:
+    """Return what targets and predictions are multiplied by before they are rounded: 1 unless these are very small."""
+    factor = factor_of(plan, scale) if scale.link in ("identity", "exp") else 1.0
+    return factor if factor * SMALL > 1.0 else 1.0
+
+
+def _factor_of_values(probed: str) -> float:
+    """Return what responses of a function are multiplied by, given a few of its values: 1 unless all are very small."""
+    values = [abs(float(number)) for number in probed.split()]
+    largest = max(filter(math.isfinite, values), default=0.0)
+    return _power(-np.ceil(np.log2(largest))) if 0.0 < largest < SMALL else 1.0
 
 
 def unit_of(plan: CountPlan, link: Link) -> Unit:

@@ -20,7 +20,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, numbers_of
 from glasswood.effects._responses import AnyQuestions
-from glasswood.effects._row_sums import RowSums, name_of, unchanged
+from glasswood.effects._row_sums import RowSums, factor_of_targets, name_of, unchanged
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
@@ -44,7 +44,7 @@ __all__ = [
 
 PREFIX = "target "  # of the names of vectors
 MAX_ROWS = 2**14  # at a time
-FRACTION = 40  # binary digits behind the point
+FRACTION = 40  # binary digits behind the unit
 LARGEST, LARGEST_WEIGHTED = 2.0**60, 2.0**92  # numbers, or these times their weights: sums fit if one of both is less
 TOO_LARGE = "a target, a prediction or its square is too large for exact sums; divide the target by a power of ten"
 NOISE = 48  # binary digits of a square: what is smaller may come from rounding
@@ -123,6 +123,8 @@ class TargetsSpec:
 def _digest(ensemble: TreeEnsemble, scale: Scale, *, own: bool) -> str:
     """Return a hash of the model if its own predictions are added up, and of its outputs in any case."""
     key = f"{scale.outputs.labels!r} {scale.outputs.n_columns} {name_of(ensemble, scale) if own else ''}"
+    factor = factor_of_targets(make_plan(ensemble, 1, {}), scale)
+    key += "" if factor == 1.0 else f" {factor}"
     return blake2b(key.encode(), digest_size=8).hexdigest()
 
 
@@ -145,6 +147,7 @@ class TargetSums(RowSums):
     def __init__(self, ensemble: TreeEnsemble, scale: Scale, name: str, *, offset: bool = False) -> None:
         super().__init__(make_plan(ensemble, 1, {}), scale.link, scale.inverse)
         self._scale, self._name, self._offset = scale, name, offset
+        self._factor = factor_of_targets(self.plan, scale)
         n_cells = self.plan.cells.n_cells[ensemble.used_features]
         self._first = np.cumsum(n_cells) - n_cells  # the first cell of each feature
         self._shape = (int(n_cells.sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns, LIMBS)
@@ -170,8 +173,8 @@ class TargetSums(RowSums):
             _core.add_targets(cells, self._first, rows.start, rows.stop, terms, batch.weight, sums)
 
     def _terms(self, values: RowValues, cells: NDArray[np.int32]) -> NDArray[np.float64]:
-        """Return what each row adds: its exposure, and for each output y, m, y^2/e, m^2/e."""
-        target = values["target"]
+        """Return what each row adds: its exposure, and for each output y, m, y^2/e, m^2/e, with y and m in units."""
+        target = values["target"] * self._factor
         n_rows = len(target)
         exposure = values["exposure"] if "exposure" in values else np.ones((n_rows, 1))
         if "prediction" in values:
@@ -180,6 +183,7 @@ class TargetSums(RowSums):
             offset = values["offset"] if self._offset else None
             predicted = self.responses.write_cells(cells, self._questions, offset)[0].T
         predicted = predicted if self._offset else predicted * exposure  # without an offset, the model predicts rates
+        predicted = predicted * self._factor
         terms = np.empty((n_rows, self._shape[1]))
         terms[:, :1] = exposure
         for place, part in enumerate((target, predicted, target**2 / exposure, predicted**2 / exposure)):
@@ -227,13 +231,14 @@ class TargetMoments:
         exposed: bool = False,
         offset: bool = False,
     ) -> None:
-        of_plan, used = make_plan(ensemble, 1, {}).cells, ensemble.used_features
+        plan, used = make_plan(ensemble, 1, {}), ensemble.used_features
+        of_plan = plan.cells
         cells = of_plan.n_cells
         n_cells, n_terms = int(cells[used].sum()) + 1, 1 + N_PER_OUTPUT * scale.outputs.n_columns
         if limbs.size != n_cells * n_terms * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
-        self._numbers = numbers_of(limbs).reshape(n_cells, n_terms)
+        self._numbers, self._factor = numbers_of(limbs).reshape(n_cells, n_terms), factor_of_targets(plan, scale)
         self._weights, self.scale, self.exposed, self.offset = weights, scale, exposed, offset
         last = np.cumsum(cells[used])
         self._place = dict(zip(used.tolist(), zip(last - cells[used], last, strict=True), strict=True))
@@ -285,10 +290,10 @@ class TargetMoments:
         unit = 2.0**-FRACTION * self._weights.unit
         return Ratios(
             read_only(exposure.ravel().astype(np.float64) * unit),
-            read_only(_divided(target, size, known)),
-            read_only(_divided(predicted, size, known)),
-            read_only(spread),
-            read_only(target.astype(np.float64) * unit),
+            read_only(_divided(target, size, known) / self._factor),
+            read_only(_divided(predicted, size, known) / self._factor),
+            read_only(spread / self._factor),
+            read_only(target.astype(np.float64) * (unit / self._factor)),
         )
 
 

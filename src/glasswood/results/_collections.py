@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
 from glasswood.errors import ArgumentError
 from glasswood.models._outputs import position_of
@@ -18,12 +18,14 @@ from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     from glasswood.plots._spec import Panel
-    from glasswood.plots._typing import AnyFigure
+    from glasswood.plots._typing import A, AnyFigure, MatplotlibFigure, PlotlyFigure
 
 __all__ = ["Grouped", "Lazy", "Several", "draw_page", "panel_of_one", "text_of_key"]
 
 
 LISTED = 10  # results of a mapping that are shown
+
+R = TypeVar("R", covariant=True)
 
 CANVAS: dict[str, Any] = {"backend": "matplotlib", "ax": None, "title": None, "figsize": None}
 
@@ -59,15 +61,15 @@ def text_of_key(key: Hashable) -> str:
     return " x ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
-class Several(Mapping[Any, Any]):
+class Several(Mapping[Any, R]):
     """Results of several features or groups, by name."""
 
     _drawn_by_group: ClassVar[bool] = False  # each result over those of other groups of rows
 
-    def __init__(self, result: Mapping[Any, Any]) -> None:
+    def __init__(self, result: Mapping[Any, R]) -> None:
         self._found = result
 
-    def __getitem__(self, key: Hashable) -> Any:
+    def __getitem__(self, key: Hashable) -> R:
         return self._found[key]
 
     def __contains__(self, key: object) -> bool:
@@ -88,7 +90,7 @@ class Several(Mapping[Any, Any]):
         return html_of(repr(self), self._found)
 
 
-class Grouped(Several, Tabular):
+class Grouped(Several[R], Tabular):
     """The results of one question for several groups of rows: a mapping from groups to results.
 
     `to_frame` returns the concatenated frames of all groups, with the group in the first column or columns.
@@ -109,7 +111,7 @@ class Grouped(Several, Tabular):
     ['sex', 'bmi_above', 'bmi_to', 'value', 'rows']
     """
 
-    def __init__(self, by: Sequence[str], result: Mapping[Hashable, Any]) -> None:
+    def __init__(self, by: Sequence[str], result: Mapping[Any, R]) -> None:
         super().__init__(dict(result))
         self.by = tuple(by)
 
@@ -118,10 +120,20 @@ class Grouped(Several, Tabular):
         return f"Grouped by {', '.join(map(printable, self.by)) or 'rows'}: {kind} of {self._names(str)}"
 
     def _frame(self, library: FrameLibrary | None) -> Frame:
-        frames = [result.to_frame(library) for result in self.values()]
+        results: Collection[Any] = self.values()
+        frames = [result.to_frame(library) for result in results]
         names = self.by or ("group",)
         keys = [key if len(names) > 1 and isinstance(key, tuple) else (key,) for key in self]
         return stacked(frames, names, keys)
+
+    @overload
+    def plot(
+        self, *, backend: Literal["matplotlib"] = "matplotlib", ax: None = None, **options: Any
+    ) -> MatplotlibFigure: ...
+    @overload
+    def plot(self, *, backend: Literal["plotly"], **options: Any) -> PlotlyFigure: ...
+    @overload
+    def plot(self, *, ax: A, **options: Any) -> A: ...
 
     def plot(self, **options: Any) -> AnyFigure:
         """Draw the groups: curves in the same panel, with the distributions of their rows below; others side by side.
@@ -209,7 +221,7 @@ def panel_of_one(found: Mapping[Any, Any], key: Hashable, output: Hashable, opti
     return panel
 
 
-def _of_group(result: Mapping[Hashable, Mapping[Any, Any]], name: Hashable, key: Hashable) -> Any:
+def _of_group(result: Mapping[Any, Any], name: Hashable, key: Hashable) -> Any:
     return result[key][name]
 
 

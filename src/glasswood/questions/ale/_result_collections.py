@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 __all__ = ["Ales"]
 
 
-class Ales(Several, Tabular):
+class Ales(Several[Ale], Tabular):
     """The accumulated local effects of several features: a mapping from their names to `Ale`.
 
     `to_frame` returns a row per edge or level of each feature (and output): the feature, the edge, its value and its

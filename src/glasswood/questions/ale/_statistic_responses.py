@@ -19,7 +19,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, numbers_of
 from glasswood.effects._responses import TOO_LARGE, AnyQuestions, Asked
-from glasswood.effects._row_sums import RowSums, name_of, unit_of
+from glasswood.effects._row_sums import RowSums, factor_of, name_of
 from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
 from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble
@@ -120,7 +120,7 @@ class AleResponses(RowSums):
         self._layout = _layout(self.plan, spec.bins, self._n_outputs)
         self._of_rows = BinsOfRows(self.plan, spec.bins)
         self._place = {int(f): place for place, f in enumerate(ensemble.used_features)}
-        self._factor = _factor(self.plan, spec.scale)
+        self._factor = factor_of(self.plan, spec.scale)
 
     @property
     def vectors(self) -> tuple[Vector, ...]:
@@ -244,11 +244,6 @@ def _blocks_of_rows(rows: NDArray[np.intp], max_: int) -> Iterator[NDArray[np.in
         yield rows[first : first + max_]
 
 
-def _factor(plan: CountPlan, scale: Scale) -> float:
-    """Return what changes are multiplied by before they are rounded to multiples of 2**-40."""
-    return unit_of(plan, scale.link).factor if scale.inverse is None else 1.0
-
-
 class ResponseEffects:
     """The local effects of features on a response; the same methods as `LocalEffects`.
 
@@ -270,7 +265,7 @@ class ResponseEffects:
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)
         self._cells, self.unit = background.cells, background.unit
-        self._size = 2.0**-FRACTION / _factor(self.plan, spec.scale)
+        self._size = 2.0**-FRACTION / factor_of(self.plan, spec.scale)
 
     def rows(self, feature: int) -> NDArray[np.int64]:
         """Return the rows (in units of weight) in each bin of a feature, those of missing values last."""

@@ -23,14 +23,16 @@ from glasswood.study._view import View
 __all__ = ["curves", "joint_partial_dependence", "partial_dependence", "points_on_grid"]
 
 
-def partial_dependence(view: View, features: Sequence[Any], request: Request) -> Any:
+def partial_dependence(
+    view: View, features: Sequence[Any], request: Request
+) -> Curve | Surface | Points | Curves[Curve | Surface | Points]:
     """Return the partial dependence of some features, of each entry of a list, or of each of all."""
     if not features or (len(features) == 1 and isinstance(features[0], list)):
         return _for_each_feature(view, features[0] if features else None, request)
     return _for_features(view, features, request)
 
 
-def _for_each_feature(view: View, listed: list[Any] | None, request: Request) -> Curves:
+def _for_each_feature(view: View, listed: list[Any] | None, request: Request) -> Curves[Curve | Surface | Points]:
     """Return the partial dependence of each entry of a list, or of all features: a mapping."""
     if listed is None and request.plain:
         return curves(view)
@@ -47,7 +49,7 @@ def _for_each_feature(view: View, listed: list[Any] | None, request: Request) ->
     return Curves(result)
 
 
-def _for_features(view: View, features: Sequence[Any], request: Request) -> Any:
+def _for_features(view: View, features: Sequence[Any], request: Request) -> Curve | Surface | Points:
     """Return the partial dependence of some features: their curve, their surface, or points."""
     result = _evaluated(view, view.players(features), request)
     if not request.centered:
@@ -73,7 +75,7 @@ def _evaluated(view: View, players: list[str], request: Request) -> Curve | Surf
     return curve_of(view, numbers[0]) if len(numbers) == 1 else surface_of(view, numbers[0], numbers[1])
 
 
-def curves(view: View) -> Curves:
+def curves(view: View) -> Curves[Curve | Points]:
     """Return the curve of every feature, and the points of a pipeline's columns that have no curve."""
     study = view.study
     if study.originals is not None:
@@ -94,7 +96,7 @@ def points_on_grid(view: View, spec: GridSpec, players: Sequence[str]) -> Points
     return PointsOnGrid.of({player: spec.values(view.study, player) for player in players})
 
 
-def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves:
+def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves[Surface | Points]:
     """Return the joint partial dependence of all pairs of features, on a grid if one is given, computed lazily."""
     study = view.study
     if view.scale.additive:

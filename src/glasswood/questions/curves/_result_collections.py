@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 __all__ = ["Curves", "Pairs"]
 
 
+R = TypeVar("R", covariant=True)
+
+
 class Pairs(Collection[tuple[str, str]]):
     """All pairs of names, in order. They are generated lazily: 5,000 names have 12 million pairs."""
 
@@ -53,7 +56,7 @@ class Pairs(Collection[tuple[str, str]]):
         return len(self._place) * (len(self._place) - 1) // 2
 
 
-class Curves(Several, Tabular):
+class Curves(Several[R], Tabular):
     """Curves, surfaces or points of several features: a mapping from names, or pairs of names, to results.
 
     `to_frame` returns one row per cell of each curve (and output): the feature, the cell, its value and its rows. Cells
@@ -73,7 +76,7 @@ class Curves(Several, Tabular):
 
     _drawn_by_group: ClassVar[bool] = True
 
-    def __init__(self, result: Mapping[Any, Any], grid_values: Mapping[Any, NDArray[np.float64]] | None = None) -> None:
+    def __init__(self, result: Mapping[Any, R], grid_values: Mapping[Any, NDArray[np.float64]] | None = None) -> None:
         super().__init__(result)
         self._grid_values = grid_values
 

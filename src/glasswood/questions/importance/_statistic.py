@@ -23,7 +23,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._responses import AnyQuestions, Asked, KernelLoss, Responses
-from glasswood.effects._row_sums import RowSums, asked_of, less_log, name_of, quotients, unit_of
+from glasswood.effects._row_sums import RowSums, asked_of, factor_of, less_log, name_of, quotients, unit_of
 from glasswood.errors import ArgumentError, BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
@@ -47,7 +47,7 @@ MAX_NUMBERS = 2**25  # leaf values of rows at a time
 
 MAX_ANSWERS = 2**22  # of a function of Python's that are held at a time
 
-FRACTION = 40  # binary digits behind the point of a loss that Python computes
+FRACTION = 40  # binary digits behind the unit of a loss that Python computes
 
 DIGITS = 52  # and of one that the kernel does, times its scale
 
@@ -183,10 +183,16 @@ class RowLosses:
     @cached_unpickled
     def unit(self) -> float:
         """The unit of the sums, a power of two; times what several outputs are divided by."""
-        if not self.in_kernel:
-            return 2.0**-FRACTION / self._divisor
         power = 2 if self._loss.name in SQUARES else 1
+        if not self.in_kernel:
+            return 2.0**-FRACTION / self._factor**power / self._divisor
         return 2.0**-DIGITS / self._kernel.scale**power / self._divisor
+
+    @cached_unpickled
+    def _factor(self) -> float:
+        """What responses and targets are multiplied by before Python computes a loss that grows with them."""
+        grows = self._loss.function is None and self._loss.name in (*SQUARES, "absolute_error", "quantile", "poisson")
+        return factor_of(self.plan, self._scale) if grows and not self.in_kernel else 1.0
 
     @property
     def _divisor(self) -> float:
@@ -230,11 +236,11 @@ class RowLosses:
             here = slice(first, first + step)
             own = None if offset is None else offset[here]
             values = self._responses.write_cells(np.ascontiguousarray(cells[:, here]), self.questions, own)
-            values = values if exposure is None else values / exposure[here]
+            values = self._factor * (values if exposure is None else values / exposure[here])
             if target is None:
                 losses = (values - values[-1:]) ** 2
             else:
-                losses = np.stack([self._loss.of_rows(target[here], line.T)[None] for line in values])
+                losses = np.stack([self._loss.of_rows(self._factor * target[here], line.T)[None] for line in values])
             if not (np.abs(losses) <= LARGEST).all():
                 return False
             whole = np.floor(losses)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import TableError
 from glasswood.kernels._read_only import ReadOnly
-from glasswood.questions.curves import Curves, Surface
+from glasswood.questions.curves import Curve, Curves, Surface
 from glasswood.results._frames import Tabular
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many, printable
@@ -60,12 +60,17 @@ class PurifiedEffects(ReadOnly, Tabular):
     """
 
     constant: NDArray[np.float64]
-    curves: Curves
+    curves: Curves[Curve]
     surfaces: Mapping[tuple[str, str], Surface]
     outputs: tuple[Any, ...]
     units: str
 
-    def __getitem__(self, key: Any) -> Any:
+    @overload
+    def __getitem__(self, key: str) -> Curve: ...
+    @overload
+    def __getitem__(self, key: tuple[str, str]) -> Surface: ...
+
+    def __getitem__(self, key: Any) -> Curve | Surface:
         """Return the main effect of a feature, or the surface of a pair."""
         if isinstance(key, str):
             return self.curves[key]

@@ -9,7 +9,7 @@ import numpy as np
 
 from glasswood.errors import GlasswoodError
 from glasswood.parallel._threads import in_order
-from glasswood.questions.curves import EVERYWHERE, partial_dependence
+from glasswood.questions.curves._answer_surface import surface_of_names
 from glasswood.questions.curves._panel_surface import panels_of_surface
 from glasswood.questions.curves._section import curves_of
 from glasswood.questions.interactions._answer import interaction_strengths
@@ -162,7 +162,7 @@ def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterat
     def panels(number: int) -> list[Any]:
         pair, output = chosen[number]
         view = view_of(subject.study, "raw", strengths.outputs[output] if subject.several else None)
-        return panels_of_surface(partial_dependence(view, pair, EVERYWHERE), alone=(True, False))
+        return panels_of_surface(surface_of_names(view, pair), alone=(True, False))
 
     with in_order(len(chosen), panels, "surfaces") as result:
         for anchor, (pair, _), panel in zip(ids, chosen, result, strict=True):

@@ -24,7 +24,7 @@ from glasswood.counting._plan import CountPlan, make_plan
 from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.effects._axes import axes_of
 from glasswood.effects._responses import AnyQuestions, Asked, Responses
-from glasswood.effects._row_sums import RowSums, name_of, unit_of
+from glasswood.effects._row_sums import RowSums, factor_of, name_of, unit_of
 from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
@@ -117,7 +117,7 @@ class RowFalls:
         self.first = {f: int(axes.first[f]) for f in self.features}
         self.n_steps = {f: int(axes.last[f] - axes.first[f]) for f in self.features}
         link = spec.scale.link
-        self.unit = 1.0 / unit_of(self.plan, link).factor if spec.scale.inverse is None else 1.0
+        self.unit = 1.0 / factor_of(self.plan, spec.scale)
         largest = 1.0 / unit_of(self.plan, "identity").factor  # of raw scores, and up to eight times that
         self._of_all = NOISE * largest if link == "identity" and spec.scale.inverse is None else 0.0
         self._of_row = 0.0 if self._of_all else NOISE * max(1.0, largest * abs(ensemble.score.link_scale))
