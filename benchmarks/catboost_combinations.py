@@ -19,7 +19,7 @@ BRUTE = "CatBoost's own predict on modified rows, at every category and cut of e
 CURVES = "curves of all features, at every category and cut"
 
 
-def curves_of(model: Any, X: pd.DataFrame) -> gw.Curves:
+def curves_of(model: Any, X: pd.DataFrame) -> gw.Curves[gw.Curve]:
     return gw.Explainer(model, X).partial_dependence()
 
 

@@ -74,9 +74,8 @@ from glasswood.text._arguments import Centering, by_position, new_file, whole_nu
 from glasswood.text._html import facts_html
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, Files, MatplotlibFigure, PlotlyFigure, Table
     from glasswood.questions.curves._result_collections import CurvesFigure
-    from glasswood.tables._typing import Table
 
     AnyDependence: TypeAlias = Curve | Surface | Points | Curves[Curve | Surface | Points]
 
@@ -84,10 +83,12 @@ if TYPE_CHECKING:
         output: Hashable
         response: str | None
 
-    class PartialDependenceOptions(AskedOptions, total=False):
-        at: object
-        grid: Grid
+    class CenteredOptions(AskedOptions, total=False):
         centered: Centering
+
+    class PartialDependenceOptions(CenteredOptions, total=False):
+        at: object
+        grid: Grid | None
 
     class RowOptions(AskedOptions, total=False):
         keep: object
@@ -99,7 +100,7 @@ if TYPE_CHECKING:
 
     class IceOptions(RowOptions, total=False):
         at: object
-        grid: Grid
+        grid: Grid | None
 
     class AleOptions(AskedOptions, total=False):
         bins: object
@@ -120,7 +121,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Explainer"]
 
-Grid: TypeAlias = int | tuple[str, int] | tuple[str, int, int] | Mapping[Any, Any] | None
+Grid: TypeAlias = int | tuple[str, int] | tuple[str, int, int] | Mapping[Any, Any]
 
 
 P = ParamSpec("P")
@@ -359,18 +360,83 @@ class Explainer:
 
     # ------------------------------------------------------------------------------------------------- questions
 
+    # A group of columns is evaluated at points, too, which no type checker can know of its name.
     @overload
     def partial_dependence(
-        self, *, by: None = None, **options: Unpack[PartialDependenceOptions]
-    ) -> Curves[Curve | Points]: ...
+        self, *, at: None = None, grid: None = None, by: None = None, **options: Unpack[CenteredOptions]
+    ) -> Curves[Curve]: ...
     @overload
     def partial_dependence(
-        self, features: list[Any], /, *, by: None = None, **options: Unpack[PartialDependenceOptions]
-    ) -> Curves[Curve | Points | Surface]: ...
+        self, *, at: object = None, grid: Grid | None = None, by: None = None, **options: Unpack[CenteredOptions]
+    ) -> Curves[Points]: ...
     @overload
     def partial_dependence(
-        self, feature: str | int, /, *, by: None = None, **options: Unpack[PartialDependenceOptions]
-    ) -> Curve | Points: ...
+        self,
+        features: list[Any],
+        /,
+        *,
+        at: None = None,
+        grid: None = None,
+        by: None = None,
+        **options: Unpack[CenteredOptions],
+    ) -> Curves[Curve | Surface]: ...
+    @overload
+    def partial_dependence(
+        self,
+        features: list[Any],
+        /,
+        *,
+        at: object = None,
+        grid: Grid | None = None,
+        by: None = None,
+        **options: Unpack[CenteredOptions],
+    ) -> Curves[Points]: ...
+    @overload
+    def partial_dependence(
+        self,
+        feature: str | int,
+        /,
+        *,
+        at: None = None,
+        grid: None = None,
+        by: None = None,
+        **options: Unpack[CenteredOptions],
+    ) -> Curve: ...
+    @overload
+    def partial_dependence(
+        self,
+        feature: str | int,
+        /,
+        *,
+        at: object = None,
+        grid: Grid | None = None,
+        by: None = None,
+        **options: Unpack[CenteredOptions],
+    ) -> Points: ...
+    @overload
+    def partial_dependence(
+        self,
+        first: str | int,
+        second: str | int,
+        /,
+        *,
+        at: None = None,
+        grid: None = None,
+        by: None = None,
+        **options: Unpack[CenteredOptions],
+    ) -> Surface: ...
+    @overload
+    def partial_dependence(
+        self,
+        first: str | int,
+        second: str | int,
+        /,
+        *,
+        at: object = None,
+        grid: Grid | None = None,
+        by: None = None,
+        **options: Unpack[CenteredOptions],
+    ) -> Points: ...
     @overload
     def partial_dependence(
         self,
@@ -380,7 +446,7 @@ class Explainer:
         *more: str | int,
         by: None = None,
         **options: Unpack[PartialDependenceOptions],
-    ) -> Surface | Points: ...
+    ) -> Points: ...
     @overload
     def partial_dependence(
         self, *, by: object, **options: Unpack[PartialDependenceOptions]
@@ -388,7 +454,7 @@ class Explainer:
     @overload
     def partial_dependence(
         self, features: list[Any], /, *, by: object, **options: Unpack[PartialDependenceOptions]
-    ) -> Grouped[Curves[Curve | Points | Surface]]: ...
+    ) -> Grouped[Curves[Curve | Surface | Points]]: ...
     @overload
     def partial_dependence(
         self, feature: str | int, /, *, by: object, **options: Unpack[PartialDependenceOptions]
@@ -409,7 +475,7 @@ class Explainer:
         *features: Any,
         output: Hashable = None,
         at: object = None,
-        grid: Grid = None,
+        grid: Grid | None = None,
         centered: Centering = False,
         response: str | None = None,
         by: object = None,
@@ -493,21 +559,20 @@ class Explainer:
     def joint_partial_dependence(
         self, *, grid: None = None, by: object, **options: Unpack[AskedOptions]
     ) -> Grouped[Curves[Surface]]: ...
-
     @overload
     def joint_partial_dependence(
         self, *, grid: Grid, by: None = None, **options: Unpack[AskedOptions]
-    ) -> Curves[Surface | Points]: ...
+    ) -> Curves[Points]: ...
     @overload
     def joint_partial_dependence(
         self, *, grid: Grid, by: object, **options: Unpack[AskedOptions]
-    ) -> Grouped[Curves[Surface | Points]]: ...
+    ) -> Grouped[Curves[Points]]: ...
 
     def joint_partial_dependence(
         self,
         *,
         output: Hashable = None,
-        grid: Grid = None,
+        grid: Grid | None = None,
         response: str | None = None,
         by: object = None,
     ) -> Curves[Surface | Points] | Grouped[Curves[Surface | Points]]:
@@ -549,15 +614,13 @@ class Explainer:
         return self._ask(joint_partial_dependence, _Asked(response, output, by), spec)
 
     @overload
+    def interaction_values(self, rows: Files, *, by: None = None, **options: Unpack[SetOptions]) -> SourceValues: ...
+    @overload
     def interaction_values(self, rows: Table, *, by: None = None, **options: Unpack[SetOptions]) -> Interactions: ...
     @overload
     def interaction_values(
         self, rows: object, *, by: None = None, **options: Unpack[SetOptions]
     ) -> Interactions | SourceValues: ...
-    @overload
-    def interaction_values(
-        self, rows: Table, *, by: object, **options: Unpack[SetOptions]
-    ) -> Grouped[Interactions]: ...
     @overload
     def interaction_values(
         self, rows: object, *, by: object, **options: Unpack[SetOptions]
@@ -609,16 +672,16 @@ class Explainer:
 
     @overload
     def evaluate(
+        self, metric: HasCalcMetric, rows: Files, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> SourceValues: ...
+    @overload
+    def evaluate(
         self, metric: HasCalcMetric, rows: Table, *, by: None = None, **options: Unpack[RowOptions]
     ) -> Interactions: ...
     @overload
     def evaluate(
         self, metric: HasCalcMetric, rows: object, *, by: None = None, **options: Unpack[RowOptions]
     ) -> Interactions | SourceValues: ...
-    @overload
-    def evaluate(
-        self, metric: HasCalcMetric, rows: Table, *, by: object, **options: Unpack[RowOptions]
-    ) -> Grouped[Interactions]: ...
     @overload
     def evaluate(
         self, metric: HasCalcMetric, rows: object, *, by: object, **options: Unpack[RowOptions]
@@ -666,13 +729,13 @@ class Explainer:
         return self._ask_raw("metrics over cubes", metric_values, _Asked(response, output, by), metric, given)
 
     @overload
+    def shap_values(self, rows: Files, *, by: None = None, **options: Unpack[RowOptions]) -> SourceValues: ...
+    @overload
     def shap_values(self, rows: Table, *, by: None = None, **options: Unpack[RowOptions]) -> Attributions: ...
     @overload
     def shap_values(
         self, rows: object, *, by: None = None, **options: Unpack[RowOptions]
     ) -> Attributions | SourceValues: ...
-    @overload
-    def shap_values(self, rows: Table, *, by: object, **options: Unpack[RowOptions]) -> Grouped[Attributions]: ...
     @overload
     def shap_values(
         self, rows: object, *, by: object, **options: Unpack[RowOptions]
@@ -719,13 +782,13 @@ class Explainer:
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyValues())
 
     @overload
+    def banzhaf_values(self, rows: Files, *, by: None = None, **options: Unpack[RowOptions]) -> SourceValues: ...
+    @overload
     def banzhaf_values(self, rows: Table, *, by: None = None, **options: Unpack[RowOptions]) -> Attributions: ...
     @overload
     def banzhaf_values(
         self, rows: object, *, by: None = None, **options: Unpack[RowOptions]
     ) -> Attributions | SourceValues: ...
-    @overload
-    def banzhaf_values(self, rows: Table, *, by: object, **options: Unpack[RowOptions]) -> Grouped[Attributions]: ...
     @overload
     def banzhaf_values(
         self, rows: object, *, by: object, **options: Unpack[RowOptions]
@@ -768,16 +831,16 @@ class Explainer:
 
     @overload
     def shap_interaction_values(
+        self, rows: Files, *, by: None = None, **options: Unpack[RowOptions]
+    ) -> SourceValues: ...
+    @overload
+    def shap_interaction_values(
         self, rows: Table, *, by: None = None, **options: Unpack[RowOptions]
     ) -> Attributions: ...
     @overload
     def shap_interaction_values(
         self, rows: object, *, by: None = None, **options: Unpack[RowOptions]
     ) -> Attributions | SourceValues: ...
-    @overload
-    def shap_interaction_values(
-        self, rows: Table, *, by: object, **options: Unpack[RowOptions]
-    ) -> Grouped[Attributions]: ...
     @overload
     def shap_interaction_values(
         self, rows: object, *, by: object, **options: Unpack[RowOptions]
@@ -823,6 +886,10 @@ class Explainer:
 
     @overload
     def ice(
+        self, *features: str | int, rows: Files, by: None = None, **options: Unpack[IceOptions]
+    ) -> SourceValues: ...
+    @overload
+    def ice(
         self, *features: str | int, rows: Table | None = None, by: None = None, **options: Unpack[IceOptions]
     ) -> Ice: ...
     @overload
@@ -831,11 +898,7 @@ class Explainer:
     ) -> Ice | SourceValues: ...
     @overload
     def ice(
-        self, *features: str | int, rows: Table | None = None, by: object, **options: Unpack[IceOptions]
-    ) -> Grouped[Ice]: ...
-    @overload
-    def ice(
-        self, *features: str | int, rows: object, by: object, **options: Unpack[IceOptions]
+        self, *features: str | int, rows: object = None, by: object, **options: Unpack[IceOptions]
     ) -> Grouped[Ice | SourceValues]: ...
 
     def ice(
@@ -843,7 +906,7 @@ class Explainer:
         *features: str | int,
         rows: object = None,
         at: object = None,
-        grid: Grid = None,
+        grid: Grid | None = None,
         output: Hashable = None,
         response: str | None = None,
         by: object = None,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
 
 from glasswood.counting._column_ends import EndsSpec
 from glasswood.counting._offsets import OffsetSpec
@@ -22,7 +22,37 @@ from glasswood.tables._row_columns import names_in
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import open_source, stored
 
+if TYPE_CHECKING:
+    from glasswood.counting._background import Background
+
+    class SummaryOptions(TypedDict, total=False):
+        order: int | None
+        groups: Mapping[str, Sequence[str]] | None
+        sample_weight: object
+        response: str | None
+        answers: object
+        target: object
+        exposure: object
+        offset: object
+        prediction: object
+        folds: int | None
+        fold_by: object
+        engine: object
+        checkpoint: str | PathLike[str] | None
+        filesystem: object
+        storage_options: Mapping[str, Any] | None
+        n_jobs: int | None
+
+
 __all__ = ["summarize"]
+
+
+@overload
+def summarize(model: object, source: object, *, by: None = None, **options: Unpack[SummaryOptions]) -> Background: ...
+@overload
+def summarize(
+    model: object, source: object, *, by: object, **options: Unpack[SummaryOptions]
+) -> dict[Hashable, Background]: ...
 
 
 def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
@@ -46,7 +76,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
     filesystem: object = None,
     storage_options: Mapping[str, Any] | None = None,
     n_jobs: int | None = None,
-) -> Any:
+) -> Background | dict[Hashable, Background]:
     """Count all rows of a source for a model, in one pass; the result answers questions without the data.
 
     Parameters
@@ -159,4 +189,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         summary = SummaryPlan(opened, plan, scale, values, first, sample_weight)
         offsets = () if offset is None else (OffsetSpec(values.description("offset").removeprefix("offset ")),)
         specs = (EndsSpec(), *offsets, *responses, *targets, *specs_of(summary, answers))
-        return taken.count(plan, sample_weight, by, further=specs, values=values)
+        result: Background | dict[Hashable, Background] = taken.count(
+            plan, sample_weight, by, further=specs, values=values
+        )
+        return result

@@ -64,7 +64,8 @@ PUBLIC = {
         "target: 'object' = None, exposure: 'object' = None, offset: 'object' = None, prediction: 'object' = None, "
         "folds: 'int | None' = None, fold_by: 'object' = None, engine: 'object' = 'auto', "
         "checkpoint: 'str | PathLike[str] | None' = None, filesystem: 'object' = None, "
-        "storage_options: 'Mapping[str, Any] | None' = None, n_jobs: 'int | None' = None) -> 'Any'"
+        "storage_options: 'Mapping[str, Any] | None' = None, n_jobs: 'int | None' = None) -> "
+        "'Background | dict[Hashable, Background]'"
     ),
 }
 

@@ -12,7 +12,7 @@ from glasswood.plots._spec import TITLED, Canvas, Panel, Sheet
 from glasswood.text._arguments import whole_number
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import AnyFigure
+    from glasswood._types import AnyFigure
 
 __all__ = ["BACKENDS", "PAGE", "Canvas", "draw", "page_of", "plot_page", "put"]
 

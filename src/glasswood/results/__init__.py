@@ -1,6 +1,6 @@
 """Results, with the names, labels and units that users know."""
 
-from glasswood.results._axis import LARGEST, Axis, squeezed
+from glasswood.results._axis import LARGEST, Axis, FloatOrArray, of_outputs, squeezed
 from glasswood.results._basis import BASES
 from glasswood.results._collections import Grouped, Lazy
 from glasswood.results._folds import LOST_ERROR, LOST_MEAN, NO_FOLDS, Folds
@@ -17,12 +17,14 @@ __all__ = [
     "LOST_MEAN",
     "NO_FOLDS",
     "Axis",
+    "FloatOrArray",
     "Folds",
     "Grouped",
     "JointRows",
     "Lazy",
     "Report",
     "check_memory",
+    "of_outputs",
     "squeezed",
     "table_html",
     "text_of",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,9 @@ from glasswood.parallel._lazy import Deferred
 from glasswood.tables._columns import Column, Extent, Numbers, cells_of, index_labels, is_missing
 from glasswood.text._printable import unlike
 
-__all__ = ["LARGEST", "Axis", "columns_of", "spread", "squeezed"]
+__all__ = ["LARGEST", "Axis", "FloatOrArray", "columns_of", "of_outputs", "spread", "squeezed"]
+
+FloatOrArray: TypeAlias = np.float64 | NDArray[np.float64]
 
 
 UNKNOWN: Deferred[Extent | None] = Deferred.of(None)
@@ -120,6 +122,11 @@ class Axis(ReadOnly):
             f"{self.name}_above": [-np.inf, *self.cuts.tolist(), np.nan],
             f"{self.name}_to": [*self.cuts.tolist(), np.inf, np.nan],
         }
+
+
+def of_outputs(heights: NDArray[np.float64]) -> FloatOrArray:
+    """Return a height for each output, or a number if there is only one."""
+    return np.float64(heights[0]) if heights.shape[-1] == 1 else heights
 
 
 def squeezed(heights: NDArray[np.float64]) -> NDArray[np.float64]:

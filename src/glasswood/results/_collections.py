@@ -7,18 +7,19 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeVar, overload
 
+from glasswood._types import Frame, FrameLibrary
 from glasswood.errors import ArgumentError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._threads import thread_limit, threads_limited_to
 from glasswood.results._drawable import maker_of
-from glasswood.results._frames import Frame, FrameLibrary, Tabular, stacked
+from glasswood.results._frames import Tabular, stacked
 from glasswood.text._html import facts_html
 from glasswood.text._plain import plain
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Panel
-    from glasswood.plots._typing import A, AnyFigure, MatplotlibFigure, PlotlyFigure
 
 __all__ = ["Grouped", "Lazy", "Several", "draw_page", "panel_of_one", "text_of_key"]
 

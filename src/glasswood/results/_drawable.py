@@ -13,7 +13,7 @@ from glasswood.models._outputs import position_of
 from glasswood.plots._spec import Canvas, Panel
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class DrawnAsBarsFigure(FigureOptions, total=False):
         top: int

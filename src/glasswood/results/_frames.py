@@ -5,22 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args, overload
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, overload
 
+from glasswood._types import Frame, FrameLibrary
 from glasswood.errors import ArgumentError, MissingExtraError
 from glasswood.parallel._memory import check_memory
 
 if TYPE_CHECKING:
-    import pandas as pd
-    import polars as pl
-    import pyarrow as pa
+    from glasswood._types import ArrowTable, PandasFrame, PolarsFrame
 
-__all__ = ["Frame", "FrameLibrary", "Tabular", "TabularWithError", "check_memory", "stacked", "to_frame"]
+__all__ = ["Tabular", "TabularWithError", "check_memory", "stacked", "to_frame"]
 
-
-FrameLibrary: TypeAlias = Literal["pandas", "polars", "pyarrow"]
-
-Frame: TypeAlias = "pd.DataFrame | pl.DataFrame | pa.Table"
 
 FRAME_LIBRARIES: tuple[FrameLibrary, ...] = get_args(FrameLibrary)
 
@@ -48,11 +43,11 @@ class Tabular:
     __slots__ = ()
 
     @overload
-    def to_frame(self, library: Literal["pandas"]) -> pd.DataFrame: ...
+    def to_frame(self, library: Literal["pandas"]) -> PandasFrame: ...
     @overload
-    def to_frame(self, library: Literal["polars"]) -> pl.DataFrame: ...
+    def to_frame(self, library: Literal["polars"]) -> PolarsFrame: ...
     @overload
-    def to_frame(self, library: Literal["pyarrow"]) -> pa.Table: ...
+    def to_frame(self, library: Literal["pyarrow"]) -> ArrowTable: ...
     @overload
     def to_frame(self, library: FrameLibrary | None = None) -> Frame: ...
 
@@ -90,11 +85,11 @@ class TabularWithError:
     __slots__ = ()
 
     @overload
-    def to_frame(self, library: Literal["pandas"], *, error: bool = False) -> pd.DataFrame: ...
+    def to_frame(self, library: Literal["pandas"], *, error: bool = False) -> PandasFrame: ...
     @overload
-    def to_frame(self, library: Literal["polars"], *, error: bool = False) -> pl.DataFrame: ...
+    def to_frame(self, library: Literal["polars"], *, error: bool = False) -> PolarsFrame: ...
     @overload
-    def to_frame(self, library: Literal["pyarrow"], *, error: bool = False) -> pa.Table: ...
+    def to_frame(self, library: Literal["pyarrow"], *, error: bool = False) -> ArrowTable: ...
     @overload
     def to_frame(self, library: FrameLibrary | None = None, *, error: bool = False) -> Frame: ...
 

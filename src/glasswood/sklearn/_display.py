@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -83,7 +83,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         centered: bool = False,
         subsample: float | None = 1000,
         random_state: object = None,
-    ) -> Any:
+    ) -> Self:
         """Compute partial dependence and draw it.
 
         The arguments are scikit-learn's; those that also belong to `partial_dependence` are described there.
@@ -126,7 +126,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         if custom_values is None:  # which scikit-learn 1.6 does not know
             del values["custom_values"]
         more = {"feature_names": feature_names, "n_jobs": n_jobs, "verbose": verbose}
-        display = super().from_estimator(estimator, X, features, **values, **chosen, **look, **more)
+        display: Self = super().from_estimator(estimator, X, features, **values, **chosen, **look, **more)
         display.drawstyle = "default"
         return display
 
@@ -143,7 +143,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         heatmap_kw: dict[str, Any] | None = None,
         pdp_lim: Mapping[int, Any] | None = None,
         centered: bool = False,
-    ) -> Any:
+    ) -> Self:
         """Draw the results; the arguments are scikit-learn's.
 
         Examples

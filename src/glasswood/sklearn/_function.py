@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, ModelMismatchError, TooLargeError, UnsupportedModelError
-from glasswood.questions.curves import Curve
 from glasswood.sklearn._grids import Grid, Table
 from glasswood.text._arguments import brief
 from glasswood.text._printable import how_many
@@ -41,7 +40,7 @@ def partial_dependence(  # noqa: PLR0913 (scikit-learn's signature)
     custom_values: Mapping[Any, Any] | None = None,
     method: str = "auto",
     kind: str = "average",
-) -> Any:
+) -> Bunch:
     """Return the partial dependence of features on a grid, as `sklearn.inspection.partial_dependence` does.
 
     Parameters
@@ -191,7 +190,7 @@ class Exact:
             raise AttributeError(message)
         self._study = self.explainer._study  # for two classes, the result is for the second one, as in scikit-learn
 
-    def result(self, asked: Sequence[int], axes: list[NDArray[Any]], kind: str) -> Any:
+    def result(self, asked: Sequence[int], axes: list[NDArray[Any]], kind: str) -> Bunch:
         """Return the partial dependence of some columns on the grid of their axes, as scikit-learn arranges it."""
         result = Bunch(grid_values=axes, **self._on_grid(asked, axes, kind))
         missing: list[Any] = [None] * len(asked)
@@ -222,7 +221,7 @@ class Exact:
         """Return the average at points: (n_points, n_outputs)."""
         alone = len(players) == 1 and self._study.player(players[0]) not in self._study.groups
         if alone and self.explainer._view().scale.additive:  # a curve, in forests of any size
-            curve = cast(Curve, self.explainer.partial_dependence(players[0]))
+            curve = self.explainer.partial_dependence(players[0])
             heights: NDArray[np.float64] = curve.heights[curve.axis.cell_of(points[:, 0])]
         else:
             heights = self.explainer.partial_dependence(*players, at=points).heights

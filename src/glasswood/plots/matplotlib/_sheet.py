@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
     from matplotlib.legend import Legend
 
-    from glasswood.plots._typing import AnyFigure
+    from glasswood._types import AnyFigure
 
 __all__ = ["draw"]
 

@@ -14,7 +14,7 @@ from glasswood.kernels._read_only import ReadOnly, read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._lazy import Deferred
 from glasswood.questions.ale._arithmetic import along_levels, rms_gap, weights_of_edges
-from glasswood.results._axis import Axis, spread, squeezed
+from glasswood.results._axis import Axis, FloatOrArray, of_outputs, spread, squeezed
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import Tabular
@@ -22,7 +22,7 @@ from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable, unlike
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class AleFigure(FigureOptions, total=False):
         output: Hashable
@@ -161,9 +161,9 @@ class Ale(DrawnByOutput, Tabular):
         return read_only(self.part.rows if self.order is None else self.part.rows[list(self.order)])
 
     @property
-    def missing(self) -> Any:
+    def missing(self) -> FloatOrArray:
         """The contrast of missing values, see `Ale`; NaN if no row has one."""
-        return squeezed(self.missing_heights)
+        return of_outputs(self.missing_heights)
 
     @property
     def dependence(self) -> NDArray[np.float64]:
@@ -181,12 +181,12 @@ class Ale(DrawnByOutput, Tabular):
         return weights_of_edges(rows) if self.edges.size > 1 else np.ones(self.edges.size)
 
     @property
-    def difference(self) -> Any:
+    def difference(self) -> FloatOrArray:
         """The root mean squared difference between the partial dependence and the ALE, both centred, over the rows."""
-        return squeezed(self.part.gap(self.order))
+        return of_outputs(self.part.gap(self.order))
 
     @property
-    def gap(self) -> Any:
+    def gap(self) -> FloatOrArray:
         """The `difference`, divided by the standard deviation of the score over the rows.
 
         It is 0 for models without interactions. Beyond about 0.1, the partial dependence rests on rows that do not
@@ -197,18 +197,18 @@ class Ale(DrawnByOutput, Tabular):
         >>> bool(ex.ale("bmi").gap < 0.1)
         True
         """
-        return squeezed(self._relative(self.part.gap(self.order)))
+        return of_outputs(self._relative(self.part.gap(self.order)))
 
     def _relative(self, difference: NDArray[np.float64]) -> NDArray[np.float64]:
         deviation = self.find_deviation()
         return np.where(deviation > 0, difference / np.where(deviation > 0, deviation, 1.0), 0.0)
 
     @property
-    def gap_error(self) -> Any:
+    def gap_error(self) -> FloatOrArray:
         """The standard error of `gap`, by folds of the rows; the deviation of the score is that of all rows."""
         left = self._left_out()
         gaps = np.stack([self._relative(part.gap(self.order)) for part in left.parts])
-        return squeezed(Folds(gaps, left.shares).error(self._relative(self.part.gap(self.order))))
+        return of_outputs(Folds(gaps, left.shares).error(self._relative(self.part.gap(self.order))))
 
     @property
     def error(self) -> NDArray[np.float64]:

@@ -14,8 +14,8 @@ from glasswood.results._collections import Several
 from glasswood.results._frames import Tabular
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Panel
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class AlesFigure(FigureOptions, total=False):
         page: int

@@ -21,8 +21,8 @@ from glasswood.text._html import table_html
 from glasswood.text._printable import printable
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Cells
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class AleSurfaceFigure(FigureOptions, total=False):
         output: Hashable

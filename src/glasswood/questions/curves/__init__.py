@@ -5,7 +5,7 @@ from glasswood.questions.curves._answer_curve import curve_of
 from glasswood.questions.curves._answer_grids import grid_spec
 from glasswood.questions.curves._answer_observed import actual_expected, actual_expected_without_folds
 from glasswood.questions.curves._answer_request import EVERYWHERE, Request
-from glasswood.questions.curves._answer_surface import surface_of
+from glasswood.questions.curves._answer_surface import surface_of, surface_of_names
 from glasswood.questions.curves._result import Curve, columns_in_cells
 from glasswood.questions.curves._result_collections import Curves
 from glasswood.questions.curves._result_observed import Observations
@@ -29,4 +29,5 @@ __all__ = [
     "partial_dependence",
     "points_on_grid",
     "surface_of",
+    "surface_of_names",
 ]

@@ -14,7 +14,7 @@ from glasswood.kernels._read_only import read_only
 from glasswood.models._outputs import position_of
 from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves._result_observed import Observations
-from glasswood.results._axis import Axis, columns_of, squeezed
+from glasswood.results._axis import Axis, FloatOrArray, columns_of, of_outputs, squeezed
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import Tabular
@@ -23,7 +23,7 @@ from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class CurveFigure(FigureOptions, total=False):
         output: Hashable
@@ -171,14 +171,14 @@ class Curve(DrawnByOutput, Tabular):
         return squeezed(self.heights[: self.axis.n_main])
 
     @property
-    def missing(self) -> Any:
+    def missing(self) -> FloatOrArray:
         """The value where the feature is missing."""
-        return squeezed(self.heights[-1])
+        return of_outputs(self.heights[-1])
 
     @property
-    def unseen(self) -> Any:
+    def unseen(self) -> FloatOrArray | None:
         """The value for categories unknown to the model; None for numeric features."""
-        return None if self.categories is None else squeezed(self.heights[-2])
+        return None if self.categories is None else of_outputs(self.heights[-2])
 
     @property
     def rows(self) -> NDArray[Any]:

@@ -17,8 +17,8 @@ from glasswood.results._collections import Lazy, Several, draw_page, panel_of_on
 from glasswood.results._frames import Tabular
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Panel
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class CurvesFigure(FigureOptions, total=False):
         page: int

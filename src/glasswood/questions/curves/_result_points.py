@@ -23,7 +23,7 @@ from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class PointsFigure(FigureOptions, total=False):
         output: Hashable

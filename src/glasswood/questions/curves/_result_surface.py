@@ -25,7 +25,7 @@ from glasswood.text._plain import text_of
 from glasswood.text._printable import printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class SurfaceFigure(FigureOptions, total=False):
         kind: str

@@ -20,8 +20,8 @@ from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Steps
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class ComparisonFigure(FigureOptions, total=False):
         output: Hashable

@@ -16,8 +16,8 @@ from glasswood.text._plain import number
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Series
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class MeasuresFigure(FigureOptions, total=False):
         features: str | Sequence[str] | None

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, BackgroundError, TableError
 from glasswood.parallel._lazy import Deferred
+from glasswood.results._axis import squeezed
 from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import Tabular
@@ -99,9 +100,9 @@ class HStatistics(DrawnAsBars, Tabular):
     find_folds: Deferred[dict[str, Folds]] | None = None
 
     @property
-    def h(self) -> Any:
+    def h(self) -> Floats:
         """H of each feature; with a last axis of outputs if there are several."""
-        return self._of_outputs(self.heights)
+        return squeezed(self.heights)
 
     @property
     def heights(self) -> Floats:
@@ -110,20 +111,20 @@ class HStatistics(DrawnAsBars, Tabular):
         return result
 
     @property
-    def numerator(self) -> Any:
+    def numerator(self) -> Floats:
         """The variance of what a feature and all others leave over, in squared units of the score.
 
         One for each feature; with a last axis of outputs if there are several.
         """
-        return self._of_outputs(self.variances["numerator"])
+        return squeezed(self.variances["numerator"])
 
     @property
-    def denominator(self) -> Any:
+    def denominator(self) -> float | Floats:
         """The variance of the score over the rows; one for each output if there are several."""
         return self._of_outputs(self.variances["score"])
 
     @property
-    def beyond_main_effects(self) -> Any:
+    def beyond_main_effects(self) -> float | Floats:
         """What is left of the score's variance after all curves are subtracted: the square of the total H.
 
         0 for an additive model. Above 1, an additive summary misleads: features are dependent.
@@ -131,7 +132,7 @@ class HStatistics(DrawnAsBars, Tabular):
         return self._of_outputs(MAINS(self.variances))
 
     @property
-    def beyond_pairs(self) -> Any:
+    def beyond_pairs(self) -> float | Floats:
         """What is left after all interactions of pairs are subtracted, too.
 
         0 if no path of a tree has more than two features.
@@ -142,14 +143,14 @@ class HStatistics(DrawnAsBars, Tabular):
         return self._of_outputs(PAIRS(self.variances))
 
     @property
-    def set_h(self) -> Any:
+    def set_h(self) -> Floats:
         """H of each of `sets`; with a last axis of outputs if there are several."""
-        return self._of_outputs(np.sqrt(_share("of sets", "joint effects")(self.variances)))
+        return squeezed(np.sqrt(_share("of sets", "joint effects")(self.variances)))
 
-    def _of_outputs(self, heights: Floats) -> Any:
+    def _of_outputs(self, heights: Floats) -> float | Floats:
         if len(self.outputs) > 1:
             return heights
-        return heights[..., 0] if heights.ndim > 1 else float(heights[0])
+        return squeezed(heights) if heights.ndim > 1 else float(heights[0])
 
     @property
     def error(self) -> dict[str, Any]:

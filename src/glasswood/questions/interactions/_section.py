@@ -9,7 +9,7 @@ import numpy as np
 
 from glasswood.errors import GlasswoodError
 from glasswood.parallel._threads import in_order
-from glasswood.questions.curves._answer_surface import surface_of_names
+from glasswood.questions.curves import surface_of_names
 from glasswood.questions.curves._panel_surface import panels_of_surface
 from glasswood.questions.curves._section import curves_of
 from glasswood.questions.interactions._answer import interaction_strengths

@@ -19,8 +19,16 @@ from glasswood.text._html import facts_html, table_html
 from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
+    from glasswood._types import (
+        A,
+        AnyFigure,
+        Explanation,
+        FigureOptions,
+        InteractionValues,
+        MatplotlibFigure,
+        PlotlyFigure,
+    )
     from glasswood.plots._spec import Bars, Dots, Waterfall
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class AttributionsFigure(FigureOptions, total=False):
         kind: str
@@ -73,7 +81,7 @@ class Attributions(Drawable, Tabular):
         return self.heights[..., 0] if len(self.outputs) == 1 else self.heights
 
     @property
-    def base_values(self) -> Any:
+    def base_values(self) -> float | NDArray[np.float64]:
         """The mean score; adding the values of a row gives its score. One per output if there are several."""
         return float(self.mean[0]) if len(self.outputs) == 1 else self.mean
 
@@ -120,7 +128,7 @@ class Attributions(Drawable, Tabular):
         flat = self.heights.reshape(len(self), len(labels), len(self.outputs))
         return {label + end: flat[:, i, k] for i, label in enumerate(labels) for k, end in enumerate(ends)}
 
-    def to_shap(self) -> Any:
+    def to_shap(self) -> Explanation:
         """Return the values as a `shap.Explanation`, for the plots of the shap package.
 
         Examples
@@ -136,7 +144,7 @@ class Attributions(Drawable, Tabular):
 
         return shap_explanation(self.heights, self.mean, self.columns(), self.names, self.outputs)
 
-    def to_shapiq(self, row: int = 0, *, output: Hashable = None) -> Any:
+    def to_shapiq(self, row: int = 0, *, output: Hashable = None) -> InteractionValues:
         """Return the values of one row as `shapiq.InteractionValues`, for the plots of the shapiq package.
 
         Parameters

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.errors import ArgumentError, MissingExtraError
+
+if TYPE_CHECKING:
+    from glasswood._types import Explanation, InteractionValues
 
 __all__ = ["shap_explanation", "shapiq_values", "shapiq_values_of_sets"]
 
@@ -21,7 +24,9 @@ Floats = NDArray[np.float64]
 SHAPIQ_INDICES = {"Shapley values": "SV", "Banzhaf values": "BV", "Shapley interactions": "k-SII"}
 
 
-def shap_explanation(heights: Floats, mean: Floats, columns: Any, names: Sequence[str], outputs: Sequence[Any]) -> Any:
+def shap_explanation(
+    heights: Floats, mean: Floats, columns: Any, names: Sequence[str], outputs: Sequence[Any]
+) -> Explanation:
     """Return the values of rows, (n_rows, ..., n_outputs), as a `shap.Explanation`."""
     try:
         import shap
@@ -37,7 +42,7 @@ def shap_explanation(heights: Floats, mean: Floats, columns: Any, names: Sequenc
     )
 
 
-def shapiq_values(name: str, values: Floats, base: float) -> Any:
+def shapiq_values(name: str, values: Floats, base: float) -> InteractionValues:
     """Return the values of players, or of pairs of them, of one row and output as `shapiq.InteractionValues`."""
     n_players = len(values)
     of_sets: dict[tuple[int, ...], float] = {(): base}
@@ -51,7 +56,7 @@ def shapiq_values(name: str, values: Floats, base: float) -> Any:
 
 def shapiq_values_of_sets(
     index: str, of_sets: Mapping[tuple[int, ...], float], order: int | None, n_players: int
-) -> Any:
+) -> InteractionValues:
     """Return the values of sets of one row and output; the empty set has the mean. Their order is the largest set's."""
     if not index:
         message = (

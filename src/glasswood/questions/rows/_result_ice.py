@@ -22,7 +22,7 @@ from glasswood.text._plain import text_of
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
+    from glasswood._types import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class IceFigure(FigureOptions, total=False):
         output: Hashable
@@ -84,7 +84,7 @@ class Ice(DrawnByOutput, Tabular):
         return self._main(self.heights)
 
     @property
-    def missing(self) -> Any:
+    def missing(self) -> NDArray[np.float64] | None:
         """The response of each row where the feature is missing; None if points were passed as `at`."""
         if self.axis is None:
             return None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._types import Frame
 from glasswood.effects._many_sets import BlocksOfSets
 from glasswood.effects._set_values import SetValues, largest_of_rows, means_of_sets, values_of_rows
 from glasswood.errors import TableError
@@ -29,8 +30,8 @@ from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
 
 if TYPE_CHECKING:
+    from glasswood._types import A, AnyFigure, FigureOptions, InteractionValues, MatplotlibFigure, PlotlyFigure
     from glasswood.plots._spec import Bars, Waterfall
-    from glasswood.plots._typing import A, AnyFigure, FigureOptions, MatplotlibFigure, PlotlyFigure
 
     class InteractionsFigure(FigureOptions, total=False):
         kind: str
@@ -107,7 +108,7 @@ class Interactions(Drawable, Tabular):
         return np.fromiter(map(len, sets), dtype=np.int64, count=len(sets))
 
     @property
-    def base_values(self) -> Any:
+    def base_values(self) -> float | NDArray[np.float64]:
         """What the values of a row are added to: the mean score. One per output if there are several.
 
         0 if the values contain one of the empty set, as those of `interaction_values` do: it is the mean there. If a
@@ -310,7 +311,7 @@ class Interactions(Drawable, Tabular):
         """
         return self._mean(2)
 
-    def top(self, k: int = 10) -> Any:
+    def top(self, k: int = 10) -> Frame:
         """Return the k sets (and outputs) with the largest mean absolute value, as a data frame, the largest first.
 
         Examples
@@ -396,7 +397,7 @@ class Interactions(Drawable, Tabular):
         blocks = shown(self.blocks(n_rows), -(-self.n_rows // n_rows), "writing") if self.n_rows else [(0, none)]
         write_parquet(path, (part(first, block) for first, block in blocks), labels)
 
-    def to_shapiq(self, row: int = 0, *, output: Hashable = None) -> Any:
+    def to_shapiq(self, row: int = 0, *, output: Hashable = None) -> InteractionValues:
         """Return the values of one row as `shapiq.InteractionValues`, for the plots of the shapiq package.
 
         Parameters

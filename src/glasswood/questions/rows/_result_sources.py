@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from os import PathLike
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._types import Frame
 from glasswood.counting._exact import exact_means
 from glasswood.counting._row_job import N_SUMS
 from glasswood.engines._rows import ExplainedRows
@@ -22,6 +23,10 @@ from glasswood.tables._places import place_of
 from glasswood.text._arguments import whole_number
 from glasswood.text._html import facts_html
 from glasswood.text._printable import how_many
+
+if TYPE_CHECKING:
+    from glasswood._types import DaskFrame, RayDataset, SparkFrame
+
 
 __all__ = ["SourceValues"]
 
@@ -129,7 +134,7 @@ class SourceValues(ReadOnly):
         result: NDArray[np.float64] = self._means[2]
         return result
 
-    def top(self, k: int = 10) -> Any:
+    def top(self, k: int = 10) -> Frame:
         """Return the k features, pairs or sets with the largest mean absolute value, as a data frame.
 
         Examples
@@ -215,7 +220,7 @@ class SourceValues(ReadOnly):
         """
         return self.rows.write(place_of(folder, filesystem, storage_options))
 
-    def to_spark(self) -> Any:
+    def to_spark(self) -> SparkFrame:
         """Return the result as a Spark DataFrame, computed lazily, if the rows are one.
 
         Examples
@@ -224,7 +229,7 @@ class SourceValues(ReadOnly):
         """
         return self.rows.frame("spark")
 
-    def to_dask(self) -> Any:
+    def to_dask(self) -> DaskFrame:
         """Return the result as a Dask DataFrame, computed lazily, if the rows are one.
 
         Examples
@@ -233,7 +238,7 @@ class SourceValues(ReadOnly):
         """
         return self.rows.frame("dask")
 
-    def to_ray(self) -> Any:
+    def to_ray(self) -> RayDataset:
         """Return the result as a Ray Dataset, computed lazily, if the rows are one.
 
         Examples

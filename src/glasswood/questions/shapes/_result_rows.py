@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from glasswood._types import Frame
 from glasswood.errors import BackgroundError, TableError
 from glasswood.models._outputs import position_of
 from glasswood.parallel._lazy import Deferred
@@ -160,7 +161,7 @@ class RowMonotonicity(DrawnAsBars, Tabular):
             raise TableError(message)
         return self.find_worst().get((feature, position or 0))
 
-    def where(self, feature: str) -> Any:
+    def where(self, feature: str) -> Frame:
         """Return a frame of all cuts of a feature: how many rows have a step against the direction there.
 
         Examples
