@@ -66,7 +66,7 @@ from glasswood.questions.shapes import (
     spikes,
 )
 from glasswood.results import Grouped, Report
-from glasswood.study._study_of import study_of
+from glasswood.study._build import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_values import RowColumns, n_folds
 from glasswood.tables._sources import stored

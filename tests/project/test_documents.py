@@ -58,6 +58,11 @@ def test_the_page_of_files_is_that_of_the_files():
     assert subprocess.run([sys.executable, "tools/files.py", "--check"], cwd=ROOT, check=False).returncode == 0
 
 
+def test_the_page_of_public_names_is_that_of_the_names():
+    """`python tools/public_names.py` writes it."""
+    assert subprocess.run([sys.executable, "tools/public_names.py", "--check"], cwd=ROOT, check=False).returncode == 0
+
+
 CONTRIBUTORS = ["ARCHITECTURE.md", "docs/contributing/where-to-look.md", "docs/contributing/decisions.md"]
 PAGES = [
     path.relative_to(ROOT).as_posix()
@@ -65,7 +70,12 @@ PAGES = [
     for path in (ROOT / folder).glob("*.md")
 ]
 PAGES += [path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*/*.md")]
-WRITTEN = {"docs/contributing/files.md", "docs/explanation/paper-results.md", "docs/explanation/performance-results.md"}
+WRITTEN = {
+    "docs/contributing/files.md",
+    "docs/contributing/public-names.md",
+    "docs/explanation/paper-results.md",
+    "docs/explanation/performance-results.md",
+}
 
 
 @pytest.mark.parametrize("name", CONTRIBUTORS)

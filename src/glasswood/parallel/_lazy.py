@@ -82,8 +82,9 @@ class cached_property(Generic[T]):
     def __get__(self, instance: object, owner: type | None = None) -> T: ...
 
     def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
-        if instance is None:
-            return self
+        return self if instance is None else self._get(instance)
+
+    def _get(self, instance: object) -> T:
         kept = instance.__dict__  # where Python looks first, as soon as the value is there
         lock = kept.setdefault(f"(lock of {self._name})", Lock())
         with lock:
@@ -106,15 +107,7 @@ class _Here:
 class cached_unpickled(cached_property[T]):
     """A `cached_property` of the compiled core's objects, which cannot be pickled: a copy computes its own."""
 
-    @overload
-    def __get__(self, instance: None, owner: type | None = None) -> cached_property[T]: ...
-
-    @overload
-    def __get__(self, instance: object, owner: type | None = None) -> T: ...
-
-    def __get__(self, instance: object | None, owner: type | None = None) -> cached_property[T] | T:
-        if instance is None:
-            return self
+    def _get(self, instance: object) -> T:
         kept = instance.__dict__
         here = kept.setdefault(f"({self._name})", _Here())
         if here.value is None:

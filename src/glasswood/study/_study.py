@@ -31,7 +31,7 @@ from glasswood.parallel._lazy import Cache, Deferred, Lock, cached_property
 from glasswood.parallel._lru_cache import LRUCache
 from glasswood.parallel._memory import memory_left
 from glasswood.study._averages import NO_ROWS, Average, OverCounts
-from glasswood.study._in_parts import count_in_parts
+from glasswood.study._large_models import count_in_parts
 from glasswood.study._names import player_of
 from glasswood.tables._columns import Extent, extent_of
 from glasswood.tables._folds import Division, fold_of_positions

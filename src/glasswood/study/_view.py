@@ -22,7 +22,7 @@ from glasswood.results import Axis, Folds
 from glasswood.study._averages import NO_ROWS
 from glasswood.study._axes import axis_of
 from glasswood.study._folds import study_folds
-from glasswood.study._rows_again import blocks_of_cells
+from glasswood.study._second_pass import blocks_of_cells
 from glasswood.study._study import Study
 
 __all__ = ["View", "view_of"]

@@ -19,7 +19,7 @@ from glasswood.questions.ale._statistic_bins import Bins
 from glasswood.questions.ale._statistic_pairs import PairSpec
 from glasswood.results import Folds
 from glasswood.results._folds import LOST_ERROR
-from glasswood.study._rows_again import deviation_of_scores
+from glasswood.study._second_pass import deviation_of_scores
 from glasswood.study._view import View
 from glasswood.text._printable import unlike
 

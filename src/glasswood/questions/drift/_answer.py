@@ -16,7 +16,7 @@ from glasswood.questions.curves import Curve, columns_in_cells, curve_of
 from glasswood.questions.drift._arithmetic import apart, on_common_cuts, stability_index
 from glasswood.questions.drift._result import Comparison
 from glasswood.results import BASES, Axis
-from glasswood.study._rows_again import rows_in_cells
+from glasswood.study._second_pass import rows_in_cells
 from glasswood.study._study import Study
 from glasswood.study._view import View
 from glasswood.tables._columns import CodeColumn, Column, Dictionary, Extent, LabelColumn

@@ -15,7 +15,7 @@ from glasswood.questions.drift._answer import number_of
 from glasswood.questions.importance import importance
 from glasswood.results import NO_FOLDS
 from glasswood.study._folds import study_folds
-from glasswood.study._rows_again import deviation_of_scores
+from glasswood.study._second_pass import deviation_of_scores
 from glasswood.study._view import View
 
 __all__ = ["ComparisonData", "Side"]

@@ -23,7 +23,7 @@ from glasswood.report._common import EACH, Item, Section, average_of, column, in
 from glasswood.report._panels import anchors, merged_steps, rounded, steps_json
 from glasswood.report._subject import Subject
 from glasswood.results.panels._layout import layout_of
-from glasswood.study._study_of import study_of
+from glasswood.study._build import study_of
 from glasswood.study._view import View, view_of
 from glasswood.tables._row_columns import places_of_groups, sorted_groups
 from glasswood.text._arguments import brief

@@ -13,7 +13,7 @@ from glasswood.effects._row_cells import CellBlock, Rows
 from glasswood.errors import BackgroundError
 from glasswood.parallel._threads import in_order
 from glasswood.questions.interactions._arithmetic import joint_rows
-from glasswood.study._rows_again import blocks_of_cells
+from glasswood.study._second_pass import blocks_of_cells
 from glasswood.study._study import Study
 
 __all__ = ["MAX_SENT", "CountedRows", "JointlyCounted", "PairRows", "RowsAgain", "RowsInMemory"]

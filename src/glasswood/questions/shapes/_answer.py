@@ -15,7 +15,7 @@ from glasswood.questions.shapes._arithmetic import Trend, missed, trend
 from glasswood.questions.shapes._result import Monotonicity, Spike, Spikes
 from glasswood.questions.shapes._result_rows import RowMonotonicity
 from glasswood.results import LARGEST
-from glasswood.study._rows_again import finite_ends
+from glasswood.study._second_pass import finite_ends
 from glasswood.study._view import View
 from glasswood.text._arguments import whole_number
 
