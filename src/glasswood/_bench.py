@@ -105,8 +105,8 @@ def _measured(share: float) -> Iterator[tuple[str, dict[str, Any]]]:
     for order in (1, 2):
         of_wide, of_high = (_counting(model, order, share) for model in (wide, high))
         # time per row = features x f + trees x t, for both models; noise must not make one of them negative
-        result = np.linalg.solve([[MANY, FEW], [FEW, MANY]], [of_wide, of_high])
-        feature, tree = (float(max(cost, 1e-12)) for cost in result)
+        costs = np.linalg.solve([[MANY, FEW], [FEW, MANY]], [of_wide, of_high])
+        feature, tree = (float(max(cost, 1e-12)) for cost in costs)
         yield f"counting at order {order}", {f"count_{order}_feature": feature, f"count_{order}_tree": tree}
     # With few features, paths split on the same one again, and tables are smaller.
     explainer = Explainer(wide, summarize(wide, made_rows(2000, MANY), order=None))

@@ -1477,8 +1477,8 @@ class Explainer:
         with threads_limited_to(self._threads):
             listed = ranked(self._view(response)) if asked is None else list(asked)
             chosen, note = page_of(listed, page)  # only the features of a page are computed
-            result = self.partial_dependence(chosen, output=output, response=response, by=by)
-            panels = [make() for make in result._drawers(**options)]
+            curves = self.partial_dependence(chosen, output=output, response=response, by=by)
+            panels = [make() for make in curves._drawers(**options)]
         return plot_page(panels, Canvas(backend, ax, title, figsize), [note] if note else [], sharey=sharey)
 
     def _scale_of_figures(self, response: str | None) -> str:

@@ -89,7 +89,7 @@ class TableError(GlasswoodError, ValueError):
         there is no feature 'AGE' (did you mean 'age'?); the features are 'age', 'income'
         """
         lower = {one.lower(): one for one in known}
-        nearest = [lower[result] for result in get_close_matches(str(name).lower(), lower, 1)]
+        nearest = [lower[alike] for alike in get_close_matches(str(name).lower(), lower, 1)]
         advice = hint or "".join(f"did you mean {one!r}?" for one in nearest)
         listed = ", ".join([*map(repr, known[:10]), *(["..."] if len(known) > 10 else [])])
         return cls(f"there is no feature {name!r}{f' ({advice})' if advice else ''}; the features are {listed}")

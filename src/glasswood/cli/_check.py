@@ -54,9 +54,9 @@ def check(
     Without DATA, the model is only read, which shows whether Glasswood supports it. The exit code is 1 if any score
     differs by more than floating-point summation order can explain.
     """
-    result = opened(model)
+    loaded = opened(model)
     if data is None:
-        ensemble = open_model(result).ensemble
+        ensemble = open_model(loaded).ensemble
         facts: dict[str, Any] = {"model": str(ensemble.source), "rows compared": 0, "passed": None}
         if as_json:
             print_json(facts)
@@ -67,7 +67,7 @@ def check(
     if n_rows(table) == 0:
         message = "DATA has no rows to compare scores on"
         raise TableError(message)
-    read = open_model(result, table, compare=measure)
+    read = open_model(loaded, table, compare=measure)
     proof = read.proof  # None for a combination, which is refused if its predictions are not reproduced
     facts = {"model": read.ensemble.source}
     if proof is None:

@@ -170,13 +170,13 @@ def _answers(given: tuple[str, ...]) -> dict[str, dict[str, object]]:
 def merge(*, backgrounds: tuple[Path, ...], output: Path, subtract: bool, as_json: bool) -> None:
     """Add backgrounds of one model; the result is bit-identical to counting all rows together."""
     check_folder(output)
-    result = [Background.load(path) for path in backgrounds]
-    for path, background in zip(backgrounds, result, strict=True):
-        if (background.fingerprint, background.order) != (result[0].fingerprint, result[0].order):
-            what = "order" if background.fingerprint == result[0].fingerprint else "model or different groups"
+    given = [Background.load(path) for path in backgrounds]
+    for path, background in zip(backgrounds, given, strict=True):
+        if (background.fingerprint, background.order) != (given[0].fingerprint, given[0].order):
+            what = "order" if background.fingerprint == given[0].fingerprint else "model or different groups"
             message = f"{path} has a different {what} than {backgrounds[0]}; summarize all with the same arguments"
             raise BackgroundError(message)
-    total = functools.reduce(operator.sub if subtract else operator.add, result)
+    total = functools.reduce(operator.sub if subtract else operator.add, given)
     if total.n_rows < 0 or (total.counts < 0).any():
         message = f"{backgrounds[0]} does not contain all rows of the others, so they cannot be subtracted from it"
         raise BackgroundError(message)

@@ -82,8 +82,8 @@ def extents_of(plan: CountPlan, background: Background) -> dict[int, Extent | No
         return {}
     least, greatest, whole = (background.vector(name) for name in NAMES)
     seen = (least != NEUTRAL["smallest"]).tolist()
-    result = zip(_numbers(least).tolist(), _numbers(greatest).tolist(), (whole == 1).tolist(), strict=True)
-    extents = [Extent(*ends) if known else None for ends, known in zip(result, seen, strict=True)]
+    ends_of_columns = zip(_numbers(least).tolist(), _numbers(greatest).tolist(), (whole == 1).tolist(), strict=True)
+    extents = [Extent(*ends) if known else None for ends, known in zip(ends_of_columns, seen, strict=True)]
     return dict(zip(ColumnEnds(plan).features.tolist(), extents, strict=True))
 
 

@@ -197,16 +197,16 @@ def refuse_too_many(player_sets: PlayerSets, n_outputs: int, n_sets: int | None 
     order = player_sets.order
     if n_sets is None and player_sets.n_pairs <= MAX_PAIRS:
         return  # they are numbered first
-    result = player_sets.max_sets(order) if n_sets is None else n_sets
-    if result * n_outputs * BYTES_PER_VALUE <= memory_left() // 2:
+    number = player_sets.max_sets(order) if n_sets is None else n_sets
+    if number * n_outputs * BYTES_PER_VALUE <= memory_left() // 2:
         return
     smaller = next((k for k in range(order - 1, 0, -1) if sets_fit(player_sets, k, n_outputs)), 0)
     about = "up to " if n_sets is None else ""
     outputs = f" and {n_outputs} outputs" if n_outputs > 1 else ""
     remedy = f"ask for max_order={smaller}" if smaller else "ask for fewer features"
-    size = result * n_outputs * BYTES_PER_VALUE / 1e9
+    size = number * n_outputs * BYTES_PER_VALUE / 1e9
     message = (
-        f"the features of this model share paths in {about}{result:,} sets of up to {order} features{outputs}. Their "
+        f"the features of this model share paths in {about}{number:,} sets of up to {order} features{outputs}. Their "
         f"means take {size:,.1f} GB, more than half of the memory that is left: {remedy}"
     )
     raise TooLargeError(message)

@@ -149,10 +149,10 @@ class ResponseSums(RowSums):
     ) -> None:
         """Add responses m, and m^2/e in place of their squares. The link is exp: m/sqrt(e) has another offset."""
         for place, share in enumerate((0.0, 0.5)):
-            result = np.zeros_like(sums)
+            own_sums = np.zeros_like(sums)
             own = less_log(offset, share, exposure, self.plan.ensemble)
-            self.responses.add_whole(cells, self._questions, weight, self._unit, result, own)
-            sums[:, :, place] += result[:, :, place]
+            self.responses.add_whole(cells, self._questions, weight, self._unit, own_sums, own)
+            sums[:, :, place] += own_sums[:, :, place]
 
     def _add_of_python(
         self,

@@ -149,12 +149,12 @@ class Responses:
                     cells[place[feature]] = line
             seats = by_player[bounds[player] : bounds[player + 1]] if player >= 0 else np.zeros(0, dtype=np.int64)
             state, question, new, old, seat = self._changes(seats, cells)
-            for result, part in zip(lists, (seats, state, new, old, seat), strict=True):
-                result.append(part.astype(np.int64))
+            for column, part in zip(lists, (seats, state, new, old, seat), strict=True):
+                column.append(part.astype(np.int64))
             change_counts.append(np.bincount(question, minlength=cells.shape[1]))
             seat_first.append(seat_first[-1] + seats.size)
             question_first.append(question_first[-1] + cells.shape[1])
-        seats, state, new, old, change_seat = (np.concatenate(result) for result in lists)
+        seats, state, new, old, change_seat = (np.concatenate(column) for column in lists)
         change_first = np.concatenate([[0], np.cumsum(np.concatenate(change_counts), dtype=np.int64)])
         first = np.array(question_first)
         held = _core.Questions(np.array(seat_first), seats, state, first, change_first, new, old, change_seat)
@@ -195,10 +195,10 @@ class Responses:
         feature = int(self.plan.ensemble.used_features[asked[0]])
         if n_cells != self.plan.cells.n_cells[feature]:
             return None
-        result = self.chunks.changes_along(seats, n_cells)
-        if result is None:
+        changes = self.chunks.changes_along(seats, n_cells)
+        if changes is None:
             return None
-        question, new, old, place = result
+        question, new, old, place = changes
         base = self.chunks.state_first[seats]
         return base, question, new + base[place], old + base[place], seats[place]
 

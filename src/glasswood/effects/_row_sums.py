@@ -204,5 +204,5 @@ def add_powers(sums: NDArray[np.int64], values: NDArray[np.float64], weight: NDA
     for place, power in enumerate((values, values**2)):
         high = np.floor(np.ldexp(power, HALF))
         low = np.rint(np.ldexp(np.ldexp(power, HALF) - high, HALF))
-        result = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
-        sums[..., place, :] += limbs_of(result.ravel()).reshape(*values.shape[:-1], LIMBS)
+        numbers = (weighted_sums(high, digits) << HALF) + weighted_sums(low, digits)
+        sums[..., place, :] += limbs_of(numbers.ravel()).reshape(*values.shape[:-1], LIMBS)

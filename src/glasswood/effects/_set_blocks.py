@@ -199,10 +199,10 @@ class PlayerSets:
         chosen = np.unique(np.linspace(0, chunks.n_chunks - 1, SAMPLED_CHUNKS).astype(np.int64)).tolist()
         n_pairs = n_entries = 0
         for chunk in chosen:
-            result = self.find(self.everything, chunks=(chunk, chunk + 1))
-            if result is not None:
-                n_pairs += result.pair_term.size
-                n_entries += int(result.size.sum())
+            terms = self.find(self.everything, chunks=(chunk, chunk + 1))
+            if terms is not None:
+                n_pairs += terms.pair_term.size
+                n_entries += int(terms.size.sum())
         return n_entries / max(1, n_pairs)
 
     def _cut(self, block: SetBlock, max_entries: int) -> list[SetBlock]:

@@ -94,8 +94,8 @@ def means_of_sets(source: SetValues, n_outputs: int, threads: int | None) -> NDA
             def sums_of(index: int, part: SetValues = part) -> NDArray[np.float64]:
                 return part.moments((index * batch, min(n_rows, (index + 1) * batch)))
 
-            with in_order(n_batches, sums_of, limit=threads) as result:
-                for index, sums in enumerate(result):
+            with in_order(n_batches, sums_of, limit=threads) as batches:
+                for index, sums in enumerate(batches):
                     total += sums
                     progress.add(n_here * (min(n_rows, (index + 1) * batch) - index * batch))
             total /= max(1, n_rows)
@@ -117,7 +117,7 @@ def largest_of_rows(source: SetValues, k: int, threads: int | None) -> tuple[NDA
             skipped = int(n_here > 0 and not part.sets[0])
             step = max(1, ABOUT_ROWS // max(1, n_here))
             k_here = min(k, n_here - skipped)
-            result = np.empty((n_rows, k_here), dtype=np.int64), np.empty((n_rows, k_here))
+            here_best = np.empty((n_rows, k_here), dtype=np.int64), np.empty((n_rows, k_here))
 
             def largest_of(
                 index: int,
@@ -135,9 +135,9 @@ def largest_of_rows(source: SetValues, k: int, threads: int | None) -> tuple[NDA
             with in_order(-(-n_rows // step), largest_of, limit=threads) as parts:
                 for index, (places, sizes) in enumerate(parts):
                     here = slice(index * step, min(n_rows, (index + 1) * step))
-                    result[0][here], result[1][here] = all_numbers[places], sizes
+                    here_best[0][here], here_best[1][here] = all_numbers[places], sizes
                     progress.add(n_here * len(places))
-            best, values = _merged(best, values, *result, k)
+            best, values = _merged(best, values, *here_best, k)
     return best, values
 
 

@@ -95,8 +95,8 @@ def engine_of(engine: object) -> tuple[str, Any]:
                 return name, engine
     names = [f'"{name}"' for name in ("auto", "threads", *ENGINES)]
     sessions = [f"a {known.session}" for known in ENGINES.values() if known.session]
-    result = repr(engine) if isinstance(engine, str) else type(engine).__name__
-    message = f"engine must be {', '.join([*names, *sessions[:-1]])} or {sessions[-1]}, not {result}"
+    shown = repr(engine) if isinstance(engine, str) else type(engine).__name__
+    message = f"engine must be {', '.join([*names, *sessions[:-1]])} or {sessions[-1]}, not {shown}"
     raise TableError(message)
 
 

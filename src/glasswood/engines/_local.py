@@ -174,8 +174,8 @@ def _count_in_order(counter: Counter, tallies: Sequence[Tally], columns: OpenCol
     def start() -> list[Tally]:
         return [counter.start() for _ in tallies]
 
-    for result in sum_over_batches(some.rows.size, BATCH, start, add):
-        for tally, more in zip(tallies, result, strict=True):
+    for totals in sum_over_batches(some.rows.size, BATCH, start, add):
+        for tally, more in zip(tallies, totals, strict=True):
             tally += more
 
 

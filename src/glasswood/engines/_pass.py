@@ -160,10 +160,10 @@ class Pass:
         self, schema: Schema, features: Iterable[int], before: UserColumns | None, further: Sequence[Any]
     ) -> Reading:
         """Return how tables become columns of a model, after a look at the first rows. Some columns are not its own."""
-        result = copy(self)
-        result._before = before
+        following = copy(self)
+        following._before = before
         features = [int(feature) for feature in features]
-        reading = Reading(schema, features, result._names_of(schema, features, further), before)
+        reading = Reading(schema, features, following._names_of(schema, features, further), before)
         if self.head is not None:
             reading.open(self.head)  # raises errors that would otherwise occur on a worker
         return reading
@@ -374,8 +374,8 @@ class Pass:
         def of_fragment(number: int) -> list[T]:
             return [work(part) for part in reading.open(read_fragment(fragments[number], reading.columns))]
 
-        with in_order(len(fragments), of_fragment, "reading") as result:
-            for several in result:
+        with in_order(len(fragments), of_fragment, "reading") as parts_of_fragments:
+            for several in parts_of_fragments:
                 yield from several
 
     def _reading(self, schema: Schema, features: Iterable[int], sample_weight: object) -> _RowsReading:

@@ -150,8 +150,8 @@ class ExplainedRows:
     def frame(self, engine: str) -> Any:
         """Return the answers as a frame of the engine that the rows are a frame of, computed lazily."""
         if self.engine != engine:
-            result = f"a frame of {self.engine}" if self.engine else "files or a stream"
-            message = f"to_{engine}() is for rows that are a frame of {engine}, but these are {result}"
+            given = f"a frame of {self.engine}" if self.engine else "files or a stream"
+            message = f"to_{engine}() is for rows that are a frame of {engine}, but these are {given}"
             raise TableError(message)
         module = load_engine(engine)
         return module.map_frame(self.job.ship(module.dumps), self._frame)

@@ -62,9 +62,9 @@ def names_and_head(frame: DataFrame, _: object) -> tuple[list[Any], Any]:
     head = _numbered(frame, held).limit(HEAD)
     if not hasattr(head, "toArrow"):
         return names, head.toPandas().set_axis([names[place] for place in held], axis=1)
-    result = head.toArrow()
-    columns = dict(zip(held, result.columns, strict=True))
-    nothing = pa.nulls(result.num_rows)
+    table = head.toArrow()
+    columns = dict(zip(held, table.columns, strict=True))
+    nothing = pa.nulls(table.num_rows)
     return names, pa.table([columns.get(place, nothing) for place in range(len(names))], names=names)
 
 

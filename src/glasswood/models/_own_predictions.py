@@ -76,12 +76,12 @@ class OwnPredictions:
 
     def refuse(self, *, raw: bool, otherwise: str) -> None:
         """Refuse a scale on which the class predicts otherwise than the trees, or was not compared."""
-        result = self.raw if raw else self.response
-        if result is None or (result.n_rows and not result.difference):
+        agreement = self.raw if raw else self.response
+        if agreement is None or (agreement.n_rows and not agreement.difference):
             return
-        if result.difference:
+        if agreement.difference:
             message = (
-                f"{self.method} does not predict what the trees give: {result.difference}. Glasswood explains sums "
+                f"{self.method} does not predict what the trees give: {agreement.difference}. Glasswood explains sums "
                 f"over trees; {otherwise}"
             )
             raise ModelMismatchError(message)
@@ -140,10 +140,10 @@ def compare_own(
     raw = _raw_agreement(model, rows, scores, within) if scored else None
     if ensemble.score.link == "unknown" and combination is None:  # this scale is refused for every such model
         return OwnPredictions(method, None, raw)
-    result = scores if combination is not None else linked(ensemble.score, scores)
-    result = result if inverse is None else np.asarray(inverse(result)).reshape(len(result), -1)
+    predicted = scores if combination is not None else linked(ensemble.score, scores)
+    predicted = predicted if inverse is None else np.asarray(inverse(predicted)).reshape(len(predicted), -1)
     theirs = _called(model, "predict_proba" if hasattr(model, "predict_proba") else "predict", rows)
-    response = _agreement(result, theirs, within)
+    response = _agreement(predicted, theirs, within)
     if identity:
         raw = response if raw is None or response.difference else raw
     return OwnPredictions(method, response, raw)

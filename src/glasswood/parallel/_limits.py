@@ -35,9 +35,9 @@ def core_quota(root: Path = ROOT) -> float | None:
 
 def memory_limit(root: Path = ROOT) -> Memory | None:
     """Return how much memory the processes of this group may use, and how much is left; None if there is no limit."""
-    result = [_memory(folder, "limit_in_bytes", "usage_in_bytes", "total_") for folder in _folders(root, "memory")]
-    result += [_memory(folder, "max", "current", "") for folder in _folders(root, "")]
-    known = [memory for memory in result if memory is not None]
+    limits = [_memory(folder, "limit_in_bytes", "usage_in_bytes", "total_") for folder in _folders(root, "memory")]
+    limits += [_memory(folder, "max", "current", "") for folder in _folders(root, "")]
+    known = [memory for memory in limits if memory is not None]
     return Memory(min(own.limit for own in known), min(own.left for own in known)) if known else None
 
 

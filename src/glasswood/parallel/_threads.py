@@ -313,8 +313,8 @@ def _sorted(pool: _Pool[T], n: int, ahead: int) -> Iterator[T]:
     early: dict[int, T] = {}
     for following in range(n):
         while following not in early:
-            number, result = pool.result()
-            early[number] = result
+            number, value = pool.result()
+            early[number] = value
         if following + ahead < n:
             pool.ask(following + ahead)
         yield early.pop(following)

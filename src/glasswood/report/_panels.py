@@ -78,9 +78,9 @@ def merge_runs(heights: NDArray[np.float64], max_: int) -> NDArray[np.intp]:
     best = runs_within(high, n)
     for _ in range(SEARCHES):
         middle = (low + high) / 2
-        result = runs_within(middle, max_)
-        if len(result) <= max_:
-            best, high = result, middle
+        runs = runs_within(middle, max_)
+        if len(runs) <= max_:
+            best, high = runs, middle
         else:
             low = middle
     return np.array(best, dtype=np.intp)

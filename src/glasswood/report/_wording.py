@@ -69,10 +69,10 @@ def text_of_grids(n_points: int, basis: str, above: float, to: float, values: ND
     if not finite.size:
         return f"{text}."
     low, high = np.quantile(finite, [0.05, 0.95]).tolist()
-    result = n_inside(above, to, np.linspace(low, high, n_points))
-    if not result:
+    inside = n_inside(above, to, np.linspace(low, high, n_points))
+    if not inside:
         return f"{text}, and so does one between the 5th and the 95th percentile."
-    points = "1 point" if result == 1 else f"{result:,} points"
+    points = "1 point" if inside == 1 else f"{inside:,} points"
     return f"{text}; one between the 5th and the 95th percentile has {points} there."
 
 

@@ -221,7 +221,7 @@ class Study:
     def summed(self, spec: StatisticSpec, remedy: str) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
         with self._lock:
-            known = any(spec.key in result.vectors for result in self._known_counts)
+            known = any(spec.key in counts.vectors for counts in self._known_counts)
             if not known and not self.over.can_count:
                 raise BackgroundError(remedy)
             return self.background_with(spec)

@@ -152,11 +152,11 @@ class View:
         asked = (player, features, cells)
         if rows is not None:
             return all_responses(responses, asked, rows), None
-        result, weights = [], []
+        blocks, weights = [], []
         for block, weight in self._blocks(responses, BLOCK):
-            result.append(all_responses(responses, asked, block))
+            blocks.append(all_responses(responses, asked, block))
             weights += [] if weight is None else [weight.copy()]
-        heights = result[0] if len(result) == 1 else np.concatenate(result)
+        heights = blocks[0] if len(blocks) == 1 else np.concatenate(blocks)
         weight = np.concatenate(weights) if weights else None
         return heights, None if weight is None else weight / weight.sum()
 

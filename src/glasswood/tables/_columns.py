@@ -219,15 +219,15 @@ class LabelColumn(Column):
         self._refuse_other_kinds(dictionary.labels)
         code_of = {label: float(code) for code, label in enumerate(self.labels)}
         codes = np.array([code_of.get(label, UNSEEN) for label in dictionary.labels], dtype=np.float64)
-        result = [label for label, code in zip(dictionary.labels, codes.tolist(), strict=True) if code == UNSEEN]
+        unknown = [label for label, code in zip(dictionary.labels, codes.tolist(), strict=True) if code == UNSEEN]
         unseen = (
             np.zeros((), dtype=bool) if self.unseen_missing is None else dictionary.positions == self.unseen_missing
         )
         if unseen.any():
-            result.append(None if self.unseen_missing == NONE else float("nan"))
-        if self.refuse_unseen and result:
+            unknown.append(None if self.unseen_missing == NONE else float("nan"))
+        if self.refuse_unseen and unknown:
             message = (
-                f"column {self.name!r} holds categories that the model was not trained with: {result[:5]!r}; "
+                f"column {self.name!r} holds categories that the model was not trained with: {unknown[:5]!r}; "
                 "the model's own library refuses them too. Map them to known categories or to missing first."
             )
             raise TableError(message)

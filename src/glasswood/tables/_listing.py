@@ -32,7 +32,7 @@ def files_of(places: Sequence[Place]) -> list[str]:
 
     A pattern means all that it matches, in the order of their names.
     """
-    matching = [replace(place, path=result) for place in places for result in _matching(place)]
+    matching = [replace(place, path=path) for place in places for path in _matching(place)]
     return [file for files in waiting(_files_in, matching, places[0].filesystem) for file in files]
 
 
@@ -115,8 +115,8 @@ def _files_in(place: Place) -> list[str]:
     if _kind_of(place).name == "File":
         return [place.path]
     with storage_errors(place.name):
-        result = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
-    names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(result)}
+        paths = [info.path for info in _listed(place.filesystem, place.path, deep=True) if info.is_file]
+    names = {path: PurePosixPath(_below(path, place.path)).parts for path in sorted(paths)}
     return [path for path, parts in names.items() if not any(part.startswith(("_", ".")) for part in parts)]
 
 

@@ -108,10 +108,10 @@ def open_dataset(paths: object, filesystem: object = None, storage_options: Mapp
     places = places_of(several, filesystem, storage_options)
     for place in places:
         _refuse_no_parquet(place)
-    result: Any = files_of(places) if len(places) > 1 or is_pattern(places[0]) else existing(places[0]).path
+    files: Any = files_of(places) if len(places) > 1 or is_pattern(places[0]) else existing(places[0]).path
     text = ", ".join(place.name for place in places[:3])
     with storage_errors(text, "cannot be read as Parquet"):
-        whole = dataset.dataset(result, format="parquet", partitioning="hive", filesystem=places[0].filesystem)
+        whole = dataset.dataset(files, format="parquet", partitioning="hive", filesystem=places[0].filesystem)
     if not whole.files:
         message = f"there is no Parquet file in {text!r}"
         raise TableError(message)

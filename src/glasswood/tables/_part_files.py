@@ -235,10 +235,10 @@ class PartFiles:
                 self.filesystem.create_dir(self.folder, recursive=True)
             known = self.filesystem.get_file_info(self.path(MANIFEST)).type == FileType.File
             if not known:
-                result = self.filesystem.get_file_info(FileSelector(self.folder, allow_not_found=True))
-                if result:
+                listed = self.filesystem.get_file_info(FileSelector(self.folder, allow_not_found=True))
+                if listed:
                     message = (
-                        f"the folder {self.folder!r} is not empty ({result[0].base_name!r}), and nothing in it says "
+                        f"the folder {self.folder!r} is not empty ({listed[0].base_name!r}), and nothing in it says "
                         "that an interrupted call wrote it; pass a new folder"
                     )
                     raise TableError(message)

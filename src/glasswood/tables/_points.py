@@ -87,10 +87,10 @@ def rows_at(points: Mapping[str, Any], lists: Mapping[str, list[Any]], weight: o
         place: dict[tuple[Any, ...], int] = {}
         for number, point in enumerate(zip(*points.values(), strict=True)):
             place.setdefault(tuple(map(_key, point)), number)
-        result = [place.get(tuple(map(_key, row)), -1) for row in zip(*lists.values(), strict=True)]
+        places = [place.get(tuple(map(_key, row)), -1) for row in zip(*lists.values(), strict=True)]
     except TypeError:  # lists and the like, which are points of their own
         return np.empty(0)
-    at = np.array(result, dtype=np.intp)
+    at = np.array(places, dtype=np.intp)
     if not at.size or (at < 0).any():
         return np.empty(0)
     n_points = len(next(iter(points.values())))

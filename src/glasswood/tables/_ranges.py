@@ -37,10 +37,10 @@ def fetch(filesystem: FileSystem, path: str, opened: Any, columns: list[tuple[in
     if given is None:
         waiting(one, pieces, filesystem)
     else:  # whose files are read one at a time
-        result = given.cat_ranges(
+        contents = given.cat_ranges(
             [path] * len(pieces), [p[1] for p in pieces], [p[2] for p in pieces], on_error="raise"
         )
-        for (begin, first, last), content in zip(pieces, result, strict=True):
+        for (begin, first, last), content in zip(pieces, contents, strict=True):
             parts[begin][first - begin : last - begin] = content
     return pa.PythonFile(_Fetched(opened, parts), mode="r")
 

@@ -74,15 +74,15 @@ def _labels(series: nw.Series[Any]) -> tuple[list[Any], NDArray[np.intp]]:
         message = f"by= names the column {series.name!r} of {series.dtype}; groups need a single value per row"
         raise TableError(message)
     if series.implementation.is_pyarrow():
-        result = arrow_dictionary(series.to_native())
+        dictionary = arrow_dictionary(series.to_native())
     elif series.dtype.is_integer():
-        result = _dictionary_of_integers(series)
+        dictionary = _dictionary_of_integers(series)
     elif series.dtype.is_float():
-        result = dictionary_of(series.to_numpy())
+        dictionary = dictionary_of(series.to_numpy())
     else:
-        result = index_labels(series.to_list())
-    labels = [None if label != label else label for label in result.labels]  # NaN
-    places = result.positions.astype(np.intp)
+        dictionary = index_labels(series.to_list())
+    labels = [None if label != label else label for label in dictionary.labels]  # NaN
+    places = dictionary.positions.astype(np.intp)
     if None in labels or (places < 0).any():
         missing = labels.index(None) if None in labels else len(labels)
         labels = labels if None in labels else [*labels, None]

@@ -291,12 +291,12 @@ def _indicators(
     if len(columns) != 1:
         message = f"{name} is one label per row, but has {len(columns)} columns"
         raise TableError(message)
-    result = dictionary_of(columns[0])
-    codes = result.take(np.array([_code(label, classes) for label in result.labels], dtype=np.float64))
+    dictionary = dictionary_of(columns[0])
+    codes = dictionary.take(np.array([_code(label, classes) for label in dictionary.labels], dtype=np.float64))
     _refuse(name, np.isnan(codes)[counts], "are missing")
-    unknown = np.unique(result.positions[counts & (codes < 0)])
+    unknown = np.unique(dictionary.positions[counts & (codes < 0)])
     if unknown.size:
-        examples = ", ".join(repr(result.labels[place]) for place in unknown[:3])
+        examples = ", ".join(repr(dictionary.labels[place]) for place in unknown[:3])
         message = f"{name} has labels that are no classes of the model: {examples}; its classes are {classes!r}"
         raise TableError(message)
     first = len(classes) - n_outputs  # 1 for the second of two classes

@@ -155,12 +155,12 @@ def _evaluated(cuts: Cuts, entries: NDArray[np.intp], at: Places, evaluate: Eval
     """Return what numbers are transformed to, one line per cut; all columns of the user's are tried at once."""
     sources = cuts.source[entries]
     lines = {int(source): np.flatnonzero(sources == source) for source in np.unique(sources)}
-    result = evaluate({source: from_places(at[own]).ravel() for source, own in lines.items()})
+    columns = evaluate({source: from_places(at[own]).ravel() for source, own in lines.items()})
     values = np.empty(at.shape)
     for own in lines.values():
         made = cuts.made[entries[own]]
         for column in np.unique(made):
             here = np.flatnonzero(made == column)
-            several = np.asarray(result[int(column)], dtype=np.float64)[: own.size * at.shape[1]]
+            several = np.asarray(columns[int(column)], dtype=np.float64)[: own.size * at.shape[1]]
             values[own[here]] = several.reshape(own.size, -1)[here]
     return values

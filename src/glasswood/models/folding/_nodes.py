@@ -39,12 +39,12 @@ class Nodes:
 
     def _fold_cuts(self, nodes: NDArray[np.intp], made: int, own: Number) -> None:
         cut = self._e.cut[nodes]
-        result = own.user_cuts[made][np.searchsorted(own.cuts[made], cut)]
+        threshold = own.user_cuts[made][np.searchsorted(own.cuts[made], cut)]
         # No number is before the cut: all of them are, if its sides are swapped once more.
-        swapped = (result == -np.inf) ^ own.falls[made]
+        swapped = (threshold == -np.inf) ^ own.falls[made]
         if made in own.all_missing:
-            result, swapped = np.full(cut.size, np.inf), ~self._e.missing_left[nodes]
-        self._cut[nodes] = np.where(result == -np.inf, np.inf, result)
+            threshold, swapped = np.full(cut.size, np.inf), ~self._e.missing_left[nodes]
+        self._cut[nodes] = np.where(threshold == -np.inf, np.inf, threshold)
         missing = own.missing[made]
         left = self._e.missing_left[nodes] if np.isnan(missing) else missing <= cut
         self._missing_left[nodes] = left ^ swapped

@@ -52,14 +52,14 @@ class Number:
 
     def agrees(self, made: int, encoded: Floats, values: Floats) -> bool:
         """Return whether transformed values are on the same side of all cuts as the user's own."""
-        cuts, result, missing = self.cuts[made], self.user_cuts[made], np.isnan(encoded)
+        cuts, user_cuts, missing = self.cuts[made], self.user_cuts[made], np.isnan(encoded)
         if made in self.all_missing:
             return bool(np.isnan(values[~missing]).all()) and same(values[missing], self.missing[made])
         known, n_above = encoded[~missing], np.searchsorted(cuts, values[~missing], side="left")
         if self.falls[made]:
-            own = cuts.size - np.searchsorted(result[::-1], known, side="left")
+            own = cuts.size - np.searchsorted(user_cuts[::-1], known, side="left")
         else:
-            own = np.searchsorted(result, known, side="left")
+            own = np.searchsorted(user_cuts, known, side="left")
         return bool((own == n_above).all()) and same(values[missing], self.missing[made])
 
 

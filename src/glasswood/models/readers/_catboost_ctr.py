@@ -70,8 +70,8 @@ class HashColumn(Column):
 
     def labelled(self, values: Numbers | Dictionary) -> HashColumn:
         """Return the column with the values themselves as the labels of the categories that they hold."""
-        result = dictionary_of(values).labels
-        labels = dict(zip(self._codes(result).tolist(), result, strict=True))
+        listed = dictionary_of(values).labels
+        labels = dict(zip(self._codes(listed).tolist(), listed, strict=True))
         return replace(self, labels=tuple(labels.get(code, label) for code, label in enumerate(self.labels)))
 
     def _codes(self, labels: Sequence[Hashable]) -> NDArray[np.float64]:

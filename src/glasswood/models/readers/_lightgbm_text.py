@@ -52,9 +52,9 @@ def decode(content: bytes) -> str:
     body = content.partition(b"\nend of trees")[0]
     sizes = re.search(rb"^tree_sizes=(.*)$", body.partition(b"\nTree=")[0], flags=re.MULTILINE)
     if sizes:  # LightGBM looks for trees there, and nowhere else
-        result = list(_places(body, b"\nTree="))
+        starts = list(_places(body, b"\nTree="))
         sizes_of_trees = [whole(size) for size in sizes[1].decode("ascii").split()]
-        if result and list(accumulate(sizes_of_trees[:-1], initial=result[0])) != result:
+        if starts and list(accumulate(sizes_of_trees[:-1], initial=starts[0])) != starts:
             message = "the LightGBM model text is damaged: its trees are not of the sizes that it says (tree_sizes)"
             raise UnsupportedModelError(message)
     try:
@@ -148,9 +148,9 @@ def whole(text: str) -> int:
 def numbers(trees: list[Fields], key: str, kind: type[int | float], sizes: NDArray[np.int64]) -> NDArray[Any]:
     """Return one field of all trees, concatenated; tree k has ``sizes[k]`` numbers of it."""
     fields = [tree.get(key, "") for tree in trees]
-    result = [field.count(" ") + 1 if field else 0 for field in fields]
-    if result != sizes.tolist():
-        message = f"{sum(result)} numbers of {key} where there should be {sizes.sum()}, or in another tree"
+    counted = [field.count(" ") + 1 if field else 0 for field in fields]
+    if counted != sizes.tolist():
+        message = f"{sum(counted)} numbers of {key} where there should be {sizes.sum()}, or in another tree"
         raise ValueError(message)
     joined = " ".join(filter(None, fields))
     _check_characters(joined, key, NUMERALS[kind])

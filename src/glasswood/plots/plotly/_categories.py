@@ -67,17 +67,17 @@ def _draw_rows(builder: FigureBuilder, axes: Axes, panel: Steps) -> None:
     places = list(range(panel.x.n_cells))
     add_bands_to_legend(builder, axes, panel)
     for i, (band, colour, shade) in enumerate(coloured_bands(panel)):
-        result = [ends for ends in _ends(panel, band) if ends is not None]
+        ranges = [ends for ends in _ends(panel, band) if ends is not None]
         at = [place for place, ends in enumerate(_ends(panel, band)) if ends is not None]
         if band.line is None or len(panel.lines) == 1:
             width = 0.5 if i or band.line is not None else 0.7
-            bars = {"x": [high - low for low, high in result], "base": [low for low, _ in result]}
+            bars = {"x": [high - low for low, high in ranges], "base": [low for low, _ in ranges]}
             options = {"orientation": "h", "width": width, "marker": {"color": faded(colour, shade)}}
             options |= {"hoverinfo": "skip", "legendrank": rank_of(band)}
             builder.add(axes, type="bar", y=at, name=band.name, **bars, **options)
             continue
         shift = SPREAD * dodge(band.line, len(panel.lines))
-        x = [value for ends in result for value in (*ends, None)]
+        x = [value for ends in ranges for value in (*ends, None)]
         y = [value for place in at for value in (place + shift, place + shift, None)]
         builder.add(axes, x=x, y=y, name=band.name, **whisker(colour))
     for row in panel.faint:
@@ -152,10 +152,10 @@ def _draw_shares(builder: FigureBuilder, axes: Axes, panel: Steps) -> None:
             bars = {"x": [share / max_ for share in line.support], "y": at, "width": 0.9 * width}
             builder.add(axes, marker={"color": colour_of(panel, k)}, opacity=0.5, **options, **bars)
         return
-    result = [
+    others = [
         panel.missing_share if field == "missing" else panel.unseen_share for field, _ in cells_beside_axis(panel)
     ]
-    shares = [*panel.support, *(share or 0.0 for share in result)]
+    shares = [*panel.support, *(share or 0.0 for share in others)]
     max_ = max(*shares, 1e-300)
     bars = {"x": [share / max_ for share in shares], "y": list(range(len(shares))), "width": 0.8}
     builder.add(axes, marker={"color": GREY, "line": {"width": 0}}, **options, **bars)

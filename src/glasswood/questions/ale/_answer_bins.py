@@ -251,11 +251,11 @@ def _by_similarity(study: Study, feature: int, bins: Bins, levels: NDArray[np.in
     if not study.over.can_count or n_joint > MAX_JOINT or not others:
         return None
     asked = JointSpec(tuple((feature, f) for f in others))
-    result = study.one_pass(asked).vectors[asked.key]
+    counts = study.one_pass(asked).vectors[asked.key]
     n_levels = bins.n_bins(plan, feature) - 1  # without missing values
     level = np.append(bins.bin_of_code(feature, int(cells.n_codes[feature])), [n_levels - 1, n_levels])
     joint = []
-    for table in JointCounts(plan, asked).tables_of(result):
+    for table in JointCounts(plan, asked).tables_of(counts):
         of_levels = np.zeros((n_levels + 1, table.shape[1]))
         np.add.at(of_levels, level, table)
         joint.append(of_levels[levels])

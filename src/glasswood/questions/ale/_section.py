@@ -54,12 +54,12 @@ def _beyond_limit(raw: View) -> dict[str, AleGap]:
     Gaps are those of the raw score, and the largest of all outputs.
     """
     try:
-        result = {name: _judged(own) for name, own in cast(Ales, ale(raw, plan_ale(raw.study, ()))).items()}
+        judged = {name: _judged(own) for name, own in cast(Ales, ale(raw, plan_ale(raw.study, ()))).items()}
     except GlasswoodError:  # a Background that has no local effects, or too many counts
         return {}
     beyond = {
         name: one
-        for name, one in result.items()
+        for name, one in judged.items()
         if one.gap > LIMIT and (one.error is None or one.gap > ERRORS * one.error)
     }
     return dict(sorted(beyond.items(), key=lambda item: -item[1].gap))

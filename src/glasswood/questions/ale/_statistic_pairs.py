@@ -75,14 +75,14 @@ def pair_jobs(ensemble: TreeEnsemble, spec: PairSpec) -> PairJobs:
     """Return what is counted of a model."""
     plan = make_plan(ensemble, 1, {})
     leaf_of = np.repeat(np.arange(ensemble.n_leaves), np.diff(plan.boxes.first))
-    result = []  # of each feature: the bins in which the interval of each leaf begins and ends, and the signs
+    of_features = []  # of each feature: the bins in which the interval of each leaf begins and ends, and the signs
     for feature in spec.features:
         bins, signs = (np.zeros((ensemble.n_leaves, 2), dtype=np.int64) for _ in range(2))
         own = np.flatnonzero(plan.boxes.feature == feature)
         for end, (box, number, sign) in enumerate(ends_of_intervals(plan, spec.bins.edges[feature], feature, own, 0)):
             bins[leaf_of[box], end], signs[leaf_of[box], end] = number, sign
-        result.append((bins, signs))
-    (bins_a, signs_a), (bins_b, signs_b) = result
+        of_features.append((bins, signs))
+    (bins_a, signs_a), (bins_b, signs_b) = of_features
     sign = (signs_a[:, :, None] * signs_b[:, None]).reshape(ensemble.n_leaves, 4)
     pair = (bins_a[:, :, None] * spec.shape[1] + bins_b[:, None]).reshape(ensemble.n_leaves, 4)
     leaf, place = np.nonzero(sign)

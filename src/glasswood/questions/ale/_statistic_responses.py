@@ -168,8 +168,8 @@ class AleResponses(RowSums):
             here = slice(first, min(batch.n_rows, first + MAX_ROWS))
             for parts, questions in self._questions:
                 check_cancelled()
-                result = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
-                for part, own in zip(parts, np.split(result, questions.first[1:-1]), strict=True):
+                answers = self.responses.write_cells(np.ascontiguousarray(cells[:, here]), questions)
+                for part, own in zip(parts, np.split(answers, questions.first[1:-1]), strict=True):
                     place = self._place[part.feature]
                     local = bins[place, here] - np.int32(self._of_rows.first[place])
                     terms = self._terms(part, local, own)
@@ -223,8 +223,8 @@ class AleResponses(RowSums):
             for rows in _blocks_of_rows(gone, max(1, MAX_ANSWERS // (part.n_cells * self._n_outputs))):
                 check_cancelled()
                 questions = self.responses.questions([self._question(part.feature, np.arange(part.n_cells))])
-                result = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
-                terms = result.transpose(2, 0, 1).reshape(rows.size, -1)
+                answers = self.responses.write_cells(np.ascontiguousarray(cells[:, rows]), questions)
+                terms = answers.transpose(2, 0, 1).reshape(rows.size, -1)
                 weight = batch.weight[rows] if batch.weight.size else batch.weight
                 for tally, (first, last) in zip(tallies, spans, strict=True):
                     span = tuple(np.searchsorted(rows, (first, last)).tolist())

@@ -55,11 +55,11 @@ def lines_of_observations(curve: Curve, output: int, layout: Layout) -> list[Lin
 
 def lines_of_groups(curves: Mapping[str, Curve], output: int, layout: Layout) -> list[Line]:
     """Return what was observed and what was predicted for one output of each explainer, in the same pools of cells."""
-    result = {name: _observations_of(name, curve) for name, curve in curves.items()}
-    exposures = [np.nan_to_num(own.exposure) for own in result.values()]
+    observations = {name: _observations_of(name, curve) for name, curve in curves.items()}
+    exposures = [np.nan_to_num(own.exposure) for own in observations.values()]
     whole = np.mean([exposure / max(exposure.sum(), TINY) for exposure in exposures], axis=0)
     lines = []
-    for k, (name, own) in enumerate(result.items()):
+    for k, (name, own) in enumerate(observations.items()):
         observed, predicted = (
             replace(_line(f"{plain(name)}: {what}", own, getattr(own, what)[:, output], layout, whole), colour=k)
             for what in ("observed", "predicted")
@@ -145,13 +145,13 @@ def _pooled(
 
 def bands_of_observations(curve: Curve, output: int, layout: Layout, lines: Sequence[Line]) -> tuple[Band, ...]:
     """Return the band around what was observed, which is the second line."""
-    result = curve.observations
-    folds, exposures = result.folds["observed"], result.folds["exposure"].heights
+    observations = curve.observations
+    folds, exposures = observations.folds["observed"], observations.folds["exposure"].heights
     parts = zip(folds.heights[:, :, output], exposures, strict=True)
-    left_out = np.stack([_pooled(values, exposure, result.exposure, layout) for values, exposure in parts])
+    left_out = np.stack([_pooled(values, exposure, observations.exposure, layout) for values, exposure in parts])
     heights = np.asarray(lines[0].heights)
     off = np.nan_to_num(folds.multiple * Folds(left_out, folds.shares).error(heights))
-    beside = folds.multiple * result.error("observed")[:, output]
+    beside = folds.multiple * observations.error("observed")[:, output]
     missing, unseen = (
         None if height is None else (height - float(beside[place]), height + float(beside[place]))
         for place, height in ((-1, lines[0].missing), (-2, lines[0].unseen))

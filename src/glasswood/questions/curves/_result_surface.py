@@ -120,15 +120,15 @@ class Surface(DrawnByOutput, TabularWithError):
     def heights(self) -> NDArray[np.float64]:
         """The value of every pair of cells, missing values last: (n_cells, n_cells, n_outputs)."""
         self._check_memory()
-        result = None if self.pair is None else self.pair.all()
+        added = None if self.pair is None else self.pair.all()
         shape = self.first.axis.n_cells, self.second.axis.n_cells, len(self.first.outputs)
         # An array cached by the pair must not be overwritten; its flags do not tell, because copies are writeable.
-        heights = np.empty(shape) if result is None or self.pair is None or self.pair.is_known else result
+        heights = np.empty(shape) if added is None or self.pair is None or self.pair.is_known else added
         n_lines = max(1, 2**18 // (shape[1] * shape[2]))
         for at in range(0, shape[0], n_lines):  # in blocks of lines, because the array may be large
             some = slice(at, at + n_lines)
             lines = self.first.heights[some, None] + self.second.heights[None] - self.first.mean
-            heights[some] = lines if result is None else lines + result[some]
+            heights[some] = lines if added is None else lines + added[some]
         return read_only(heights)
 
     @property

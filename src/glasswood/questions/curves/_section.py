@@ -208,14 +208,14 @@ def _about_observations(subject: Subject) -> str:
     curves = [curve for curve in curves_of(subject).values() if curve.find_observations is not None]
     if not curves or subject.several:
         return ""
-    result = curves[0].observations
+    observations = curves[0].observations
     observed, predicted, ratio = (
-        float(part[0]) for part in (result.mean_observed, result.mean_predicted, result.ratio)
+        float(part[0]) for part in (observations.mean_observed, observations.mean_predicted, observations.ratio)
     )
     text = f"Over all rows, {observed:.6g} was observed and {predicted:.6g} predicted (actual/expected {ratio:.4g})."
-    if not result.comparable and subject.view.scale.same_as(subject.study.targets.scale):
+    if not observations.comparable and subject.view.scale.same_as(subject.study.targets.scale):
         return f"{text} Predictions contain the offset of the rows, and curves do not."
-    if not result.comparable:
+    if not observations.comparable:
         return f'{text} Curves are on another scale; a report with response="prediction" shows both beside them.'
     return (
         f"{text} Observed and predicted are those of the rows in each step, so that they include the effects of other "

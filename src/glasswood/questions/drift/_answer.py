@@ -128,15 +128,15 @@ def _look_again(study: Study, k: int, cells: Mapping[str, list[_Cells]]) -> tupl
 
     Where its counts do not tell, the rows are read again if they are available; otherwise the array is empty.
     """
-    result = {feature: own[k].rows for feature, own in cells.items()}
-    unknown = [feature for feature, rows in result.items() if rows is None]
+    rows_of = {feature: own[k].rows for feature, own in cells.items()}
+    unknown = [feature for feature, rows in rows_of.items() if rows is None]
     number = partial(number_of, study)
     if study.over.basis == "rows":
         seen = rows_in_cells(study, {number(name): (cells[name][k].column, cells[name][k].cuts) for name in unknown})
         looked = {name: seen[number(name)] for name in unknown}
     else:
         looked = {name: np.empty(0) for name in unknown}
-    known = {feature: rows for feature, rows in result.items() if rows is not None}
+    known = {feature: rows for feature, rows in rows_of.items() if rows is not None}
     return known | looked, "rows" if study.over.basis == "counts" and not unknown else study.over.basis
 
 
@@ -161,9 +161,9 @@ def _take(place: NDArray[np.int64], spread: NDArray[np.float64]) -> NDArray[np.f
 
 def _common_extent(curves: Sequence[Curve]) -> Extent | None:
     """Return the extent of the values of all explainers; None if one of them is unknown."""
-    result = [curve.axis.find_extent() for curve in curves]
-    known = [extent for extent in result if extent is not None]
-    if len(known) < len(result):
+    extents = [curve.axis.find_extent() for curve in curves]
+    known = [extent for extent in extents if extent is not None]
+    if len(known) < len(extents):
         return None
     return Extent(
         min(extent.least for extent in known),
@@ -208,22 +208,22 @@ def _with_all_labels(curve: Curve, curves: Sequence[Curve]) -> Axis:
 
 def _comparison(names: tuple[str, ...], shared: dict[str, tuple[Curve, ...]], basis: str) -> Comparison:
     """Return the comparison of curves on common cells, the largest difference first."""
-    result = []
+    lines = []
     for curves in shared.values():
         listed = [curve.axis.rows for curve in curves]
         known = all(rows.size and rows.sum() > 0 for rows in listed)
         rows = np.array(listed, dtype=np.float64) if known else np.empty((0, 0))
         mean, largest = apart(np.array([curve.heights for curve in curves]), rows)
         shift = stability_index(rows, ordered=curves[0].categories is None) if known else np.nan
-        result.append((mean, largest, shift))
-    difference, largest = (np.array([entry[k] for entry in result]) for k in range(2))
+        lines.append((mean, largest, shift))
+    difference, largest = (np.array([entry[k] for entry in lines]) for k in range(2))
     first = next(iter(shared.values()))[0]
     comparison = Comparison(
         names=names,
         features=tuple(shared),
         difference=difference,
         largest=largest,
-        shift=np.array([entry[2] for entry in result]),
+        shift=np.array([entry[2] for entry in lines]),
         basis=basis,
         outputs=first.outputs,
         units=first.units,

@@ -239,7 +239,7 @@ class _Against:
     def _ndcg(self) -> list[_Value]:
         own, other = self._reference.importance, self._other.importance
         names = list(own | other)  # in the order of the reference, so that equal importances are no change
-        value = ndcg(*(np.array([result.get(name, 0.0) for name in names]) for result in (own, other)))
+        value = ndcg(*(np.array([values.get(name, 0.0) for name in names]) for values in (own, other)))
         if np.isnan(value):
             message = f"'ndcg' cannot be judged: all importances of {self._reference.name!r} are 0"
             raise BackgroundError(message)

@@ -195,7 +195,7 @@ def rules_in_file(path: str | os.PathLike[str]) -> list[Rule]:
 
 def _without_comment(line: str) -> str:
     """Return a line without what follows a rule and a #. A # that belongs to the name of a feature is kept."""
-    for place in (result.start() for result in re.finditer(r"\s#", line)):
+    for place in (match.start() for match in re.finditer(r"\s#", line)):
         if RULE.fullmatch(line[:place].strip()):
             return line[:place]
     return line

@@ -245,8 +245,8 @@ class RowLosses:
                 return False
             whole = np.floor(losses)
             rest = np.rint(np.ldexp(losses - whole, FRACTION))
-            result = (weighted_sums(whole, digits[:, here]) << FRACTION) + weighted_sums(rest, digits[:, here])
-            sums += limbs_of(result.ravel()).reshape(sums.shape)
+            numbers = (weighted_sums(whole, digits[:, here]) << FRACTION) + weighted_sums(rest, digits[:, here])
+            sums += limbs_of(numbers.ravel()).reshape(sums.shape)
         return True
 
     def start(self) -> NDArray[np.int64]:

@@ -111,11 +111,11 @@ def _folds(view: View, pairs: Sequence[tuple[str, str]], *, own: bool) -> dict[s
         raise BackgroundError(message)
     heights, h, shares = [], [], []
     for share, left in view.each_without_fold("interaction strengths"):
-        result = interaction_strengths(left)
-        place = {pair: number for number, pair in enumerate(result.pairs)}
+        strengths = interaction_strengths(left)
+        place = {pair: number for number, pair in enumerate(strengths.pairs)}
         order = [place[pair] for pair in pairs]
-        heights.append(result.heights[order])
-        h.append(result.h[order])
+        heights.append(strengths.heights[order])
+        h.append(strengths.h[order])
         shares.append(share)
     return {"value": Folds(np.stack(heights), np.array(shares)), "h": Folds(np.stack(h), np.array(shares))}
 

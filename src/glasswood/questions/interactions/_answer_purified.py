@@ -47,9 +47,9 @@ def purified_effects(view: View, pairs: Sequence[Sequence[Any]]) -> PurifiedEffe
         for number, (a, b) in enumerate(some):
             rows = np.asarray(joint(number), dtype=np.float64)
             check_memory((*rows.shape, n_outputs), 4)
-            result = purify(_interaction(surface_of(view, a, b)), rows)
-            heights[a], heights[b] = heights[a] + result.first, heights[b] + result.second
-            parts[a, b] = (result.interaction, _rows_of(rows))
+            pure = purify(_interaction(surface_of(view, a, b)), rows)
+            heights[a], heights[b] = heights[a] + pure.first, heights[b] + pure.second
+            parts[a, b] = (pure.interaction, _rows_of(rows))
     parts |= {pair: (_interaction(surface_of(view, *pair)), None) for pair in features if pair not in parts}
     for f, own in heights.items():
         rows = study.rows_per_cell(f)

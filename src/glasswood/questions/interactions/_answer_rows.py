@@ -164,9 +164,9 @@ class JointlyCounted:
         """Yield pairs in blocks whose cells fit in memory."""
         for some in _in_blocks(self._study, pairs, MAX_SENT):
             spec = JointSpec(tuple(some))
-            result = self._study.one_pass(spec)
-            tables = JointCounts(self._study.plan(1), spec).tables_of(result.vectors[spec.key])
-            weights: list[Floats] = [table.astype(np.float64) * result.unit for table in tables]
+            background = self._study.one_pass(spec)
+            tables = JointCounts(self._study.plan(1), spec).tables_of(background.vectors[spec.key])
+            weights: list[Floats] = [table.astype(np.float64) * background.unit for table in tables]
             yield some, weights.__getitem__
 
     def blocks(self, batch: int) -> Iterator[tuple[CellBlock, Floats | None]]:  # noqa: ARG002 (they stay where they are)

@@ -85,15 +85,15 @@ def _network(
 ) -> Network:
     """Return the network of a square of strengths."""
     importance, k = sized
-    result = np.nan_to_num(square)
-    sizes = result.sum(axis=1)
+    squares = np.nan_to_num(square)
+    sizes = squares.sum(axis=1)
     if importance is not None:
         heights = np.asarray(importance.heights)
         of = heights.max(axis=1) if k is None else heights[:, k]
         size_of = dict(zip(importance.names, of.tolist(), strict=True))
         sizes = np.array([size_of.get(name, 0.0) for name in names])
     i, j = np.triu_indices(len(names), 1)
-    strength = result[i, j]
+    strength = squares[i, j]
     order = [n for n in np.argsort(-strength, kind="stable") if strength[n] > 0]
     max_ = max(strength.max(initial=0.0), 1e-300)
     widest = f"widest link: {label} {number(max_)}" if order else "no links"

@@ -138,13 +138,13 @@ def _left_over(subject: Subject) -> Iterator[str]:
     if raw is None or n_asked * study.ensemble.n_outputs > MAX_ASKED:
         return
     try:
-        result = h_statistics(raw)
+        statistics = h_statistics(raw)
     except GlasswoodError:
         return
-    shares = [np.ravel(part) for part in (result.beyond_main_effects, result.beyond_pairs)]
+    shares = [np.ravel(part) for part in (statistics.beyond_main_effects, statistics.beyond_pairs)]
     output = int(shares[0].argmax())
     mains, pairs = (f"{share[output]:.1%}" for share in shares)
-    of = f" (of output {result.outputs[output]}, where it is most)" if subject.several else ""
+    of = f" (of output {statistics.outputs[output]}, where it is most)" if subject.several else ""
     yield f"After all curves are subtracted, {mains} of the score's variance is left{of}; after all pairs, {pairs}."
     if shares[0][output] > 1:
         yield "More than 100 % means that features depend on each other, and that a sum of curves is a poor picture."
@@ -164,8 +164,8 @@ def _surfaces(subject: Subject, strengths: Strengths, n_surfaces: int) -> Iterat
         view = view_of(subject.study, "raw", strengths.outputs[output] if subject.several else None)
         return panels_of_surface(surface_of_names(view, pair), alone=(True, False))
 
-    with in_order(len(chosen), panels, "surfaces") as result:
-        for anchor, (pair, _), panel in zip(ids, chosen, result, strict=True):
+    with in_order(len(chosen), panels, "surfaces") as drawn:
+        for anchor, (pair, _), panel in zip(ids, chosen, drawn, strict=True):
             shown = [cells_json(one, subject.total) for one in merged_cells(panel, MAX_CELLS)]
             yield figure(anchor, list(pair), [("Interaction alone", shown[0]), ("Together", shown[1])])
 

@@ -241,5 +241,5 @@ class LeftMoments:
         first, second = numbers[:, :, 0], numbers[:, :, 1]
         numerators = ((second * total) << BITS) - first**2
         whole = total**2 << (2 * BITS)
-        result = np.array([max(0, number) / whole for number in numerators.ravel()]).reshape(first.shape)
-        self.variance: NDArray[np.float64] = result / unit_of_left(make_plan(ensemble, 1, {})) ** 2
+        variances = np.array([max(0, number) / whole for number in numerators.ravel()]).reshape(first.shape)
+        self.variance: NDArray[np.float64] = variances / unit_of_left(make_plan(ensemble, 1, {})) ** 2

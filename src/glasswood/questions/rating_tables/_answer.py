@@ -40,8 +40,8 @@ def rating_table(view: View, pairs: int | Sequence[Sequence[Any]] = 10) -> Ratin
     _refuse(view)
     names, used = e.feature_names, e.used_features.tolist()
     if max_:
-        result = interaction_strengths(view)
-        strong = zip(result.pairs, result.heights[:, 0].tolist(), strict=True)
+        strengths = interaction_strengths(view)
+        strong = zip(strengths.pairs, strengths.heights[:, 0].tolist(), strict=True)
         listed = [pair for pair, strength in strong if strength > 0][:max_]
     places = [(names.index(a), names.index(b)) for a, b in listed]
     cells = study.plan(1).cells.n_cells

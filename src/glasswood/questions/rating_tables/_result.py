@@ -334,10 +334,10 @@ class RatingTable(DrawnAsBarsOfAll, Tabular):
         --------
         See `RatingTable`.
         """
-        result = dialect_of(dialect)
+        writer = dialect_of(dialect)
         terms = [literal(self.base)]
-        terms += [result.main(self.axes[name], heights) for name, heights in self.mains.items()]
-        terms += [result.pair((self.axes[a], self.axes[b]), heights) for (a, b), heights in self.pairs.items()]
+        terms += [writer.main(self.axes[name], heights) for name, heights in self.mains.items()]
+        terms += [writer.pair((self.axes[a], self.axes[b]), heights) for (a, b), heights in self.pairs.items()]
         size = sum(map(len, terms))
         if size > LONGEST_SQL:
             message = (

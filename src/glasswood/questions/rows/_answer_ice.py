@@ -45,8 +45,8 @@ def ice(view: View, features: Sequence[Any], rows: object, request: Request) -> 
     shown = located.shown
     size = study.n_rows if opened is None else opened.n_rows, located.cells.shape[1]
     if 0 in size:
-        result = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
-        message = f"ice needs at least one row and one point, but got {result}"
+        given = f"{how_many(size[0], 'row')} and {how_many(size[1], 'point')}"
+        message = f"ice needs at least one row and one point, but got {given}"
         raise TableError(message)
     remedy = "Ask for fewer rows, one output, or some points: ice(..., at=a table of the feature's values)"
     check_memory((*size, view.chosen.n_columns), remedy=remedy)

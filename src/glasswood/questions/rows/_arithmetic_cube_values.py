@@ -116,11 +116,11 @@ def _nodes(metric: InteractionIndex, max_: int, degree_more: int) -> Nodes | Non
     points: list[NDArray[np.float64]] = []
     weights: list[NDArray[np.float64]] = []
     for used in range(max_ + 1):
-        result = metric.nodes(max(0, used - 1 + degree_more))
-        if result is None:
+        nodes = metric.nodes(max(0, used - 1 + degree_more))
+        if nodes is None:
             return None
-        points.append(result[0])
-        weights.append(result[1])
+        points.append(nodes[0])
+        weights.append(nodes[1])
     first = np.concatenate([[0], np.cumsum([p.size for p in points])])
     return first, np.concatenate(points), np.concatenate(weights)
 
@@ -149,7 +149,7 @@ def _values_by_asking(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
     Small cubes come first: they tell which sizes sets have, and how long the large ones will take.
     """
     max_ = plan.max_players
-    result: dict[tuple[int, int], Found] = {}
+    by_sizes: dict[tuple[int, int], Found] = {}
     sizes: set[int] = set()
     seconds = 0.0
     for n in range(max_ + 1):
@@ -158,12 +158,12 @@ def _values_by_asking(metric: HasCalcMetric, plan: CountPlan) -> CubeValues:
         for n_minus in range(n + 1):
             check_cancelled()
             values = _answer(metric, n - n_minus, n_minus)
-            result[n - n_minus, n_minus] = values
+            by_sizes[n - n_minus, n_minus] = values
             sizes |= {size for size, _ in values}
         seconds = perf_counter() - start
     orders = range(min(sizes, default=1), max(sizes, default=0) + 1)
     table = np.zeros((CubeValues.kind(orders.stop, 0), max_ + 1, max_ + 1))
-    for (n_plus, n_minus), values in result.items():
+    for (n_plus, n_minus), values in by_sizes.items():
         for (size, outside), value in values.items():
             table[CubeValues.kind(size, outside), n_plus - size + outside, n_minus - outside] = value
     return CubeValues(orders, table)

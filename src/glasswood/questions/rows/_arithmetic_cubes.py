@@ -49,14 +49,14 @@ class Template:
         n_bits = _bits(np.arange(1 << n_players))
         n_plus, n_minus = n_bits[broken], n_players - n_bits[met]
         masks = set_masks(values.orders, n_players)
-        result = []
+        cubes = []
         for number, mask in enumerate(masks):
             at = np.flatnonzero((mask & kept) == 0)
             size, out = int(n_bits[mask]), n_bits[mask & ~met[at]]
             value = values.table[values.kind(size, out), n_plus[at] - (size - out), n_minus[at] - out]
             at, value = at[value != 0], value[value != 0]
-            result.append(((number << n_players) | met[at], broken[at], value))
-        columns = zip(*result, strict=True) if result else [[np.zeros(0, dtype=np.int64)]] * 3
+            cubes.append(((number << n_players) | met[at], broken[at], value))
+        columns = zip(*cubes, strict=True) if cubes else [[np.zeros(0, dtype=np.int64)]] * 3
         target, z, worth = (np.concatenate(column) for column in columns)
         return cls(masks, target.astype(np.int32), z.astype(np.int32), worth.astype(np.float64))
 

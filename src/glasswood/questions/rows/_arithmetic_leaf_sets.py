@@ -39,17 +39,17 @@ class SetNumbers:
     def __init__(self, plan: CountPlan, masks: Mapping[int, NDArray[np.int64]]) -> None:
         slot_first, slot_player = plan.slots
         n_masks = np.zeros(int(plan.n_players.max(initial=0)) + 1, dtype=np.int64)
-        for used, result in masks.items():
-            n_masks[used] = result.size
+        for used, of_leaf in masks.items():
+            n_masks[used] = of_leaf.size
         self.n_masks = n_masks
         self.first = np.concatenate([[0], np.cumsum(n_masks[plan.n_players])])
         self.of_leaf = np.empty(self.first[-1], dtype=np.int64)
         self.sets: list[tuple[int, ...]] = []
         by_size: dict[int, list[tuple[NDArray[Any], NDArray[Any]]]] = {}
-        for used, result in masks.items():
+        for used, of_leaf in masks.items():
             leaves = np.flatnonzero(plan.n_players == used)
             players = slot_player[slot_first[leaves][:, None] + np.arange(used)]
-            for number, mask in enumerate(result.tolist()):
+            for number, mask in enumerate(of_leaf.tolist()):
                 slots = [slot for slot in range(used) if mask >> slot & 1]
                 members = np.sort(players[:, slots], axis=1)
                 by_size.setdefault(len(slots), []).append((self.first[leaves] + number, members))

@@ -196,7 +196,7 @@ def _strongest(places: list[Places], values: NDArray[np.float64], f: int) -> int
     """
     order = np.argsort(places[f].cells, kind="stable")
     blocks = [block for block in np.array_split(order, max(1, order.size // NEAR)) if block.size]
-    result: list[tuple[float, int]] = []
+    scores: list[tuple[float, int]] = []
     for g, other in enumerate(places):
         ranks = _ranks(other)
         if g == f or not np.isfinite(ranks).all():
@@ -204,6 +204,6 @@ def _strongest(places: list[Places], values: NDArray[np.float64], f: int) -> int
         pairs = [(ranks[b] - ranks[b].mean(), values[b] - values[b].mean()) for b in blocks]
         together = sum(abs(float(a @ c)) for a, c in pairs)
         spread = sum(float(a @ a) for a, _ in pairs) * sum(float(c @ c) for _, c in pairs)
-        result.append((together / spread**0.5 if spread > 0 else 0.0, g))
-    best = max(result, default=(0.0, -1))
+        scores.append((together / spread**0.5 if spread > 0 else 0.0, g))
+    best = max(scores, default=(0.0, -1))
     return best[1] if best[0] > 0 else None

@@ -59,12 +59,12 @@ def monotonicity(view: View, features: Sequence[Any] = ()) -> Monotonicity:
 def row_monotonicity(view: View, features: Sequence[Any] = ()) -> RowMonotonicity:
     """Return how many rows go against the direction that the model declares, or that curves have."""
     numbers = numbers_of(view, features, "monotonicity")
-    result, promised, chosen = monotonicity(view, features), view.ensemble.promised, view.chosen
-    declared = np.zeros(result.mains.shape, dtype=np.int8)
+    of_curves, promised, chosen = monotonicity(view, features), view.ensemble.promised, view.chosen
+    declared = np.zeros(of_curves.mains.shape, dtype=np.int8)
     if promised is not None and promised.shape[1] == chosen.n_columns:
         declared += promised[numbers][:, chosen.columns]
         declared = -declared if chosen.total is not None else declared
-    directions = np.select([declared > 0, declared < 0], ["increasing", "decreasing"], result.mains)
+    directions = np.select([declared > 0, declared < 0], ["increasing", "decreasing"], of_curves.mains)
     return rows_against(view, numbers, directions)
 
 

@@ -86,9 +86,9 @@ class _Witnesses:
         best: tuple[float, dict[int, float], int, int] | None = None
         step = max(1, MANY_ROWS // axis.size)
         for start in range(0, len(rows), step):
-            result = self._best(rows[start : start + step], feature, axis, (column, direction))
-            if result is not None and (best is None or result[0] > best[0]):
-                best = result
+            candidate = self._best(rows[start : start + step], feature, axis, (column, direction))
+            if candidate is not None and (best is None or candidate[0] > best[0]):
+                best = candidate
         if best is None:
             return None
         _, row, low, high = best

@@ -87,16 +87,16 @@ def _section_of_shapes(subject: Subject) -> Section:
     if not numbers_of(subject):
         text = f"Not examined: {_why_no_numbers(subject)}."
         return section("monotonicity", "Monotonicity", text)
-    result = _monotonicity(subject)
-    shapes = [_shapes_of(subject, result, i) for i in range(len(result.names))]
+    shapes_of = _monotonicity(subject)
+    shapes = [_shapes_of(subject, shapes_of, i) for i in range(len(shapes_of.names))]
     rows: list[list[Any]] = []
     rank = {name: k for k, name in enumerate(subject.names)}
-    for i in sorted(range(len(result.names)), key=lambda i: rank[result.names[i]]):
-        for k, output in enumerate(result.outputs):
-            of = [result.names[i], str(output)] if subject.several else [result.names[i]]
-            kinds = [shapes[i][k], str(result.mains[i, k])]
-            at = rounded(shown_cut(float(result.at[i, k])).number, 9)
-            numbers = [rounded(float(result.against[i, k]), 9), at, rounded(float(result.shares[i, k]), 9)]
+    for i in sorted(range(len(shapes_of.names)), key=lambda i: rank[shapes_of.names[i]]):
+        for k, output in enumerate(shapes_of.outputs):
+            of = [shapes_of.names[i], str(output)] if subject.several else [shapes_of.names[i]]
+            kinds = [shapes[i][k], str(shapes_of.mains[i, k])]
+            at = rounded(shown_cut(float(shapes_of.at[i, k])).number, 9)
+            numbers = [rounded(float(shapes_of.against[i, k]), 9), at, rounded(float(shapes_of.shares[i, k]), 9)]
             rows.append([*of, *kinds, *numbers])
     columns = [
         column("Direction", "text"),
@@ -238,16 +238,16 @@ def _nearly_monotone(subject: Subject) -> Iterator[Item]:
     """Yield features that are monotonic with small exceptions, where a constraint may have been intended."""
     if not numbers_of(subject):
         return
-    result = _monotonicity(subject)
+    curves = _monotonicity(subject)
     n_findings = 0
     for name in subject.names:
-        if name not in result.names or n_findings == EACH:
+        if name not in curves.names or n_findings == EACH:
             continue
-        i = result.names.index(name)
-        k = int(result.against[i].argmax())
-        if _shapes_of(subject, result, i)[k].startswith("nearly"):
+        i = curves.names.index(name)
+        k = int(curves.against[i].argmax())
+        if _shapes_of(subject, curves, i)[k].startswith("nearly"):
             n_findings += 1
-            against, share = float(result.against[i, k]), float(result.shares[i, k])
-            at = shown_cut(float(result.at[i, k])).number
-            text = text_of_reversals(str(result.mains[i, k]), against, at, share, weighted=subject.weighted)
+            against, share = float(curves.against[i, k]), float(curves.shares[i, k])
+            at = shown_cut(float(curves.at[i, k])).number
+            text = text_of_reversals(str(curves.mains[i, k]), against, at, share, weighted=subject.weighted)
             yield subject.item("Nearly monotone", [name], text)

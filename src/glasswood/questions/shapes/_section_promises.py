@@ -145,10 +145,10 @@ def findings_of_promises(subject: Subject) -> Iterator[Item]:
 
 def _rows_that_break(subject: Subject, one: BrokenPromise) -> str:
     """Return how many rows break a promise, if they are at hand."""
-    result = _rows_against(subject)
-    if result is None or one.feature not in result.names:
+    against = _rows_against(subject)
+    if against is None or one.feature not in against.names:
         return ""
-    k = result.outputs.index(one.output) if one.output in result.outputs else 0
-    count = result.heights[result.names.index(one.feature), k]
+    k = against.outputs.index(one.output) if one.output in against.outputs else 0
+    count = against.heights[against.names.index(one.feature), k]
     weight = f"a weight of {count:,.6g}" if subject.weighted else f"{round(count):,}"
     return f"; {weight} of {subject.rows_text} break it, too" if count else ""

@@ -210,13 +210,13 @@ class FallCounts(RowSums):
         """Add rows to the counts of a feature."""
         n_steps = len(curve) - 1
         for side, own in enumerate((curve, -curve)):
-            result = self._rows.falls(own)
-            if not result.breaks.any():
+            falls = self._rows.falls(own)
+            if not falls.breaks.any():
                 continue
-            counts[side, :, 0] += _weight(result.breaks, weight)
-            counts[side, :, 1 : 1 + n_steps] += _weight(result.steps, weight).T
-            output, row = np.nonzero(result.breaks)
-            place = 1 + n_steps + bins_of(result.size[output, row] / self._rows.unit)
+            counts[side, :, 0] += _weight(falls.breaks, weight)
+            counts[side, :, 1 : 1 + n_steps] += _weight(falls.steps, weight).T
+            output, row = np.nonzero(falls.breaks)
+            place = 1 + n_steps + bins_of(falls.size[output, row] / self._rows.unit)
             np.add.at(counts[side], (output, place), 1 if weight is None else weight[row])
 
 
