@@ -12,7 +12,7 @@ from glasswood.models.readers._dispatch import _compare
 from glasswood.questions.drift._arithmetic import apart, stability_index
 from glasswood.questions.interactions._arithmetic import pair_strengths
 from glasswood.questions.shapes._arithmetic import missed, trend
-from glasswood.results._ranking import total_of
+from glasswood.results._ranking import root_of_squares
 
 
 def test_the_stability_index_merges_numbers_into_ten_bins():
@@ -58,7 +58,7 @@ def test_spread_is_around_the_mean_over_rows():
 
 
 def test_the_total_of_outputs_is_the_root_of_the_sum_of_squares():
-    assert total_of(np.array([[3.0, 4]])) == pytest.approx(5)
+    assert root_of_squares(np.array([[3.0, 4]])) == pytest.approx(5)
 
 
 def test_curves_that_differ_by_a_constant_do_not_differ():

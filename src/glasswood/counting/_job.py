@@ -325,7 +325,7 @@ class Sums:
         sizes = np.diff(ends, prepend=0)
         some = np.flatnonzero(sizes)
         tallies = [self._tally(keys[group], plane) for group in some.tolist()]
-        add_sorted(
+        count_sorted(
             self.job.counter,
             tallies,
             ends[some],
@@ -378,10 +378,10 @@ def add_groups(counter: Counter, tallies: Sequence[Tally], columns: OpenColumns,
     ends = np.cumsum(np.bincount(some.places, minlength=len(tallies)))
     weight = None if some.weight is None else some.weight[rows]
     values = some.values.take(rows)
-    add_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight, values)
+    count_sorted(counter, tallies, ends, lambda first, last: columns.take(rows[first:last]), weight, values)
 
 
-def add_sorted(
+def count_sorted(
     counter: Counter,
     tallies: Sequence[Tally],
     ends: NDArray[np.int64],

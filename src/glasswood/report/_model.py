@@ -22,7 +22,7 @@ from glasswood.text._printable import how_many
 __all__ = ["data_section", "missing_shares", "model_section"]
 
 
-def _longest_path(plan: CountPlan) -> str:
+def _text_of_longest_path(plan: CountPlan) -> str:
     splits, derived = how_many(plan.depth, "split"), plan.ensemble.derived
     if derived is not None:
         return f"{splits}, also on {how_many(derived.n_columns, 'statistic')} of combinations of features"
@@ -43,7 +43,7 @@ def model_section(subject: Subject, version: str) -> Section:
         ),
         ("Trees", f"{e.n_trees:,}"),
         ("Leaves", f"{e.n_leaves:,} (up to {_max_leaves(subject):,} in a tree)"),
-        ("Longest path", _longest_path(plan)),
+        ("Longest path", _text_of_longest_path(plan)),
         ("Features", f"{len(plan.players):,}, of which {len(subject.used):,} are used"),
         ("Outputs", _outputs(subject.view.scale.outputs.labels)),
         ("Scale of the curves", _scale(subject)),

@@ -8,10 +8,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Ranking", "by_output", "colon_of", "total_of", "totals"]
+__all__ = ["Ranking", "by_output", "colon_of", "root_of_squares", "totals"]
 
 
-def total_of(heights: NDArray[np.float64]) -> NDArray[np.float64]:
+def root_of_squares(heights: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return one number per line: the root of the sum of squares over outputs."""
     total: NDArray[np.float64] = np.sqrt((heights**2).sum(axis=1))
     return total

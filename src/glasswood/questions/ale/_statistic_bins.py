@@ -15,7 +15,7 @@ from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.parallel._lazy import cached_unpickled
 
-__all__ = ["MAX_LEVELS", "Bins", "BinsOfRows", "Jobs", "add_rows", "bin_jobs", "ends_of_intervals"]
+__all__ = ["MAX_LEVELS", "BinFinder", "Bins", "Jobs", "add_rows", "bin_jobs", "ends_of_intervals"]
 
 
 MAX_LEVELS = 256  # of a feature of categories: the less frequent ones are one bin
@@ -97,7 +97,7 @@ class Bins:
         return bins
 
 
-class BinsOfRows:
+class BinFinder:
     """Finds the bins of encoded columns.
 
     Parameters
@@ -173,7 +173,7 @@ class Jobs(NamedTuple):
 
 def bin_jobs(plan: CountPlan, bins: Bins) -> Jobs:
     """Return what is counted of a model whose features are players of their own."""
-    used, bin_first = plan.ensemble.used_features, BinsOfRows(plan, bins).first
+    used, bin_first = plan.ensemble.used_features, BinFinder(plan, bins).first
     boxes = plan.boxes
     by_feature = np.argsort(boxes.feature.astype(np.min_scalar_type(plan.ensemble.n_features)), kind="stable")
     bounds = np.searchsorted(boxes.feature[by_feature], np.arange(plan.ensemble.n_features + 1))

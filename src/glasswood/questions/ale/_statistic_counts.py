@@ -22,7 +22,7 @@ from glasswood.kernels import _core
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._lazy import cached_property, cached_unpickled
-from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, Jobs, add_rows, bin_jobs
+from glasswood.questions.ale._statistic_bins import BinFinder, Bins, Jobs, add_rows, bin_jobs
 
 __all__ = ["EDGES", "AleCounts", "AleNumbers", "AleSpec", "find_bins"]
 
@@ -68,7 +68,7 @@ class AleCounts:
         self._jobs = bin_jobs(self._plan, spec.bins)
         self._leaves = LeafCounts(self._plan)
         self._used = ensemble.used_features
-        self._of_rows = BinsOfRows(self._plan, spec.bins)
+        self._of_rows = BinFinder(self._plan, spec.bins)
         self._by_chunk = [self._bins_of(chunk) for chunk in self._leaves.chunks]
 
     @property

@@ -86,7 +86,7 @@ def asked_bins(
     result = {}
     for name, own in bins.items():
         feature = number_of(name)
-        result[feature] = _of_feature(plan, feature, own)
+        result[feature] = _bins_of_feature(plan, feature, own)
     return AskedBins(None if only else default, result)
 
 
@@ -109,7 +109,7 @@ def _number(bins: Any) -> int:
     return result
 
 
-def _of_feature(plan: CountPlan, feature: int, bins: Any) -> int | NDArray[np.float64]:
+def _bins_of_feature(plan: CountPlan, feature: int, bins: Any) -> int | NDArray[np.float64]:
     """Return the number of bins of a feature, or its edges, after checking them."""
     name = plan.ensemble.feature_names[feature]
     if bins is None or bins is True:

@@ -24,7 +24,7 @@ from glasswood.kernels._arrays import aligned
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._lazy import cached_property, cached_unpickled
-from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, ends_of_intervals
+from glasswood.questions.ale._statistic_bins import BinFinder, Bins, ends_of_intervals
 
 __all__ = ["PairCounts", "PairNumbers", "PairSpec"]
 
@@ -110,7 +110,7 @@ class PairCounts:
         self._plan = make_plan(ensemble, 2, groups)
         self._leaves, self._jobs = LeafCounts(self._plan), pair_jobs(ensemble, spec)
         self._first = np.searchsorted(self._jobs.pair, np.arange(self._n_pairs + 1))
-        self._of_rows = BinsOfRows(self._plan, spec.bins)
+        self._of_rows = BinFinder(self._plan, spec.bins)
         self._places = [int(np.searchsorted(ensemble.used_features, feature)) for feature in spec.features]
 
     @property

@@ -26,7 +26,7 @@ from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
 from glasswood.parallel._interrupts import check_cancelled
 from glasswood.parallel._lazy import cached_property, cached_unpickled
-from glasswood.questions.ale._statistic_bins import Bins, BinsOfRows, add_rows
+from glasswood.questions.ale._statistic_bins import BinFinder, Bins, add_rows
 from glasswood.questions.ale._statistic_counts import EDGES
 
 __all__ = ["AleResponses", "AleResponsesSpec", "ResponseEffects"]
@@ -118,7 +118,7 @@ class AleResponses(RowSums):
         self._bins, self._scale, self._name = spec.bins, spec.scale, spec.key
         self._n_outputs = spec.scale.outputs.n_columns
         self._layout = _layout(self.plan, spec.bins, self._n_outputs)
-        self._of_rows = BinsOfRows(self.plan, spec.bins)
+        self._of_rows = BinFinder(self.plan, spec.bins)
         self._place = {int(f): place for place, f in enumerate(ensemble.used_features)}
         self._factor = factor_of(self.plan, spec.scale)
 
@@ -260,7 +260,7 @@ class ResponseEffects:
         self._n_outputs = spec.scale.outputs.n_columns
         self._layout = {part.feature: part for part in _layout(self.plan, spec.bins, self._n_outputs)}
         self._limbs, self._rows = background.vectors[spec.key], background.vector(ROWS + spec.key)
-        self._of_rows = BinsOfRows(self.plan, spec.bins)
+        self._of_rows = BinFinder(self.plan, spec.bins)
         if self._limbs.size != max((part.end for part in self._layout.values()), default=0):
             message = "the background is for a different model or different groups; run summarize with this model"
             raise BackgroundError(message)

@@ -115,7 +115,10 @@ class _Against:
     def _measured(self, value: _Value, feature: str | None, rule: Rule) -> Measured:
         error = value.error if value.error is not None and np.isfinite(value.error) else None
         if self._margin is not None and error != value.error:
-            message = f"{str(rule)!r} cannot be judged with error=: the measure is not defined without one of the folds"
+            message = (
+                f"{str(rule)!r} cannot be judged with error=: if one of the folds is left out, the measure is not "
+                "defined; use fewer folds"
+            )
             raise BackgroundError(message)
         margin = 0.0 if self._margin is None or error is None else self._margin * error
         return Measured(

@@ -13,7 +13,7 @@ from glasswood.parallel._lazy import Deferred
 from glasswood.results._drawable import DrawnAsBars
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import Tabular
-from glasswood.results._ranking import by_output, colon_of, total_of, totals
+from glasswood.results._ranking import by_output, colon_of, root_of_squares, totals
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -133,7 +133,7 @@ class Importance(DrawnAsBars, Tabular):
     @property
     def total(self) -> NDArray[np.float64]:
         """One value per feature: the root of the sum of squares over outputs, by which features are ranked."""
-        return total_of(self.heights)
+        return root_of_squares(self.heights)
 
     def __len__(self) -> int:
         return len(self.names)

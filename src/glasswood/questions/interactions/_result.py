@@ -16,7 +16,7 @@ from glasswood.results._basis import with_basis
 from glasswood.results._drawable import DrawnByOutput
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import TabularWithError
-from glasswood.results._ranking import by_output, colon_of, total_of, totals
+from glasswood.results._ranking import by_output, colon_of, root_of_squares, totals
 from glasswood.text._html import table_html
 from glasswood.text._printable import how_many, printable
 
@@ -131,7 +131,7 @@ class Strengths(DrawnByOutput, TabularWithError):
     @property
     def total(self) -> NDArray[np.float64]:
         """One value per pair: the root of the sum of squares over outputs, by which pairs are ranked."""
-        return total_of(self.heights)
+        return root_of_squares(self.heights)
 
     @property
     def caveat(self) -> str:

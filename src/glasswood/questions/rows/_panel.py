@@ -154,7 +154,7 @@ def _scatter(result: Attributions, k: int, feature: str | None = None, color: st
     f = int(size.argmax()) if feature is None else _number_of(result, feature)
     places = [places_of(column) for column in data.T.tolist()]
     values = result.heights[rows, f, k]
-    other = _strongest(places, values, f) if color is None else _number_of(result, color)
+    other = _companion_of(places, values, f) if color is None else _number_of(result, color)
     x, note = places[f], sampled
     missing = np.full(rows.size, fill_value=False) if x.values is None else ~np.isfinite(x.values[x.cells])
     if missing.any():
@@ -189,7 +189,7 @@ def _numbers(places: Places) -> NDArray[np.float64]:
     return places.cells.astype(np.float64) if places.values is None else places.values[places.cells]
 
 
-def _strongest(places: list[Places], values: NDArray[np.float64], f: int) -> int | None:
+def _companion_of(places: list[Places], values: NDArray[np.float64], f: int) -> int | None:
     """Return the feature of numbers that goes best with what the feature itself leaves open; None if there is none.
 
     Rows are sorted by the feature, and compared with the few next to them.
