@@ -8,7 +8,7 @@ import numpy as np
 
 from glasswood.plots._spec import Bars
 from glasswood.questions.importance._result import Importance
-from glasswood.questions.importance._result_permutation import PermutationImportance
+from glasswood.questions.importance._result_permutation import PermutationImportance, text_of_loss
 from glasswood.results._drawable import drawn
 from glasswood.results.panels._outputs import outputs_shown, scale_label
 from glasswood.results.panels._rankings import first_of, joined, ranked_bars
@@ -37,7 +37,7 @@ def panel_of_permutation(importance: PermutationImportance, *, top: int = 20) ->
     reach = importance.reach
     return Bars(
         title="Permutation importance",
-        x_label=f"increase of the mean {plain(importance.loss)}, which is {number(importance.base)}",
+        x_label=f"increase of the mean {text_of_loss(importance.loss)}, which is {number(importance.base)}",
         labels=tuple(plain(importance.names[i]) for i in order),
         values=(tuple(np.asarray(importance.values)[order].tolist()),),
         reach=() if reach is None else tuple(np.asarray(reach)[order].tolist()),

@@ -15,13 +15,15 @@ from glasswood.results._drawable import DrawnAsBarsOfAll
 from glasswood.results._folds import NO_FOLDS, Folds
 from glasswood.results._frames import Tabular
 from glasswood.text._html import table_html
-from glasswood.text._plain import number
+from glasswood.text._plain import number, plain
 from glasswood.text._printable import how_many, printable
 
 if TYPE_CHECKING:
     pass
 
-__all__ = ["PermutationImportance"]
+__all__ = ["PermutationImportance", "text_of_loss"]
+
+NAMES = {"poisson": "Poisson deviance", "gamma": "gamma deviance", "brier": "Brier score"}
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
@@ -164,3 +166,11 @@ class PermutationImportance(DrawnAsBarsOfAll, Tabular):
         errors = {} if self.find_folds is None else {"error": self.error}
         result = {"feature": list(self.names), "value": self.values, "ratio": self.ratio, **errors}
         return {**result, "loss": [self.loss] * len(self), **sample_column(self)}
+
+
+def text_of_loss(loss: str) -> str:
+    """Return the name of a loss in sentences: "squared error", "Poisson deviance", "quantile loss at 0.9"."""
+    name, _, level = loss.partition(":")
+    if level:
+        return f"quantile loss at {level}"
+    return plain(loss) if loss.endswith("()") else NAMES.get(name, name.replace("_", " "))

@@ -7,11 +7,12 @@ from typing import Any
 
 from glasswood.errors import GlasswoodError
 from glasswood.questions.importance._answer import importance, permutation_importance
+from glasswood.questions.importance._result_permutation import text_of_loss
 from glasswood.report._common import EACH, ColumnOfFeatures, Item, Placed, Section, column, in_brackets
 from glasswood.report._panels import rounded
 from glasswood.report._subject import Subject
 from glasswood.report._wording import sample_note
-from glasswood.text._plain import number, percent, plain
+from glasswood.text._plain import number, percent
 
 __all__ = ["columns", "findings", "ranking", "subtitle"]
 
@@ -76,9 +77,10 @@ def columns(subject: Subject) -> Iterator[ColumnOfFeatures]:
     permuted = _permutation(subject)
     if permuted is not None:
         values = {name: rounded(permuted[name]) for name in subject.names}
+        loss = text_of_loss(permuted.loss)
         text = (
-            f"Permutation importance is how much the mean {plain(permuted.loss)}, which is {number(permuted.base)}, "
-            "increases if the feature is permuted, on average over all permutations"
+            f"Permutation importance is how much the mean {loss}, which is {number(permuted.base)}, increases if "
+            "the feature is permuted, on average over all permutations"
             f"{sample_note(permuted.n_rows, sampled=permuted.sampled)}."
         )
         yield ColumnOfFeatures(70, column("Permutation importance"), values, text=text)

@@ -19,7 +19,7 @@ from glasswood.report._common import EACH, Placed, Section, column, figure, in_b
 from glasswood.report._panels import anchors, cells_json, merged_cells, rounded
 from glasswood.report._subject import Subject
 from glasswood.study._view import view_of
-from glasswood.text._plain import number
+from glasswood.text._plain import number, percent
 
 __all__ = ["findings", "prepare", "sections"]
 
@@ -143,7 +143,7 @@ def _left_over(subject: Subject) -> Iterator[str]:
         return
     shares = [np.ravel(part) for part in (statistics.beyond_main_effects, statistics.beyond_pairs)]
     output = int(shares[0].argmax())
-    mains, pairs = (f"{share[output]:.1%}" for share in shares)
+    mains, pairs = (percent(round(float(share[output]), 9)) for share in shares)  # 0 but for rounding
     of = f" (of output {statistics.outputs[output]}, where it is most)" if subject.several else ""
     yield f"After all curves are subtracted, {mains} of the score's variance is left{of}; after all pairs, {pairs}."
     if shares[0][output] > 1:
