@@ -67,6 +67,19 @@ def test_other_units_of_the_target(kind, scale):
             np.testing.assert_allclose(found[what], values, *within, err_msg=what)
 
 
+def half_square(y, prediction):
+    return (y - prediction) ** 2 / 2
+
+
+@pytest.mark.parametrize("kind", MODELS)
+def test_small_losses_of_functions(kind):
+    model = MODELS[kind]().fit(X, Y * 1e-4)
+    ex = gw.Explainer(model, X, target=Y * 1e-4)
+    found, known = ex.permutation_importance(loss=half_square), ex.permutation_importance()
+    np.testing.assert_allclose(found.values, known.values / 2, rtol=1e-6)
+    np.testing.assert_allclose(found.base, known.base / 2, rtol=1e-6)
+
+
 def test_functions_of_small_scores():
     """A stacked model has a slope that is found from the data, so that predictions are the oracle."""
     y = Y * 1e-6

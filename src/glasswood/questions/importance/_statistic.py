@@ -49,6 +49,8 @@ MAX_ANSWERS = 2**22  # of a function of Python's that are held at a time
 
 FRACTION = 40  # binary digits behind the unit of a loss that Python computes
 
+FRACTION_OF_USERS = 56  # and behind the point of a user's own, which may be small throughout
+
 DIGITS = 52  # and of one that the kernel does, times its scale
 
 LARGEST = 2.0**50
@@ -126,7 +128,7 @@ def refuse_exposure(columns: RowColumns) -> None:
 
 def prefix_of(loss: Loss) -> str:
     """Return how the names of the vectors of a loss begin."""
-    return f"loss {loss.text}: "
+    return f"loss {loss.text}: " if loss.function is None else f"loss {loss.text}, {FRACTION_OF_USERS} digits: "
 
 
 def digest_of(ensemble: TreeEnsemble, scale: Scale) -> str:
@@ -185,8 +187,13 @@ class RowLosses:
         """The unit of the sums, a power of two; times what several outputs are divided by."""
         power = 2 if self._loss.name in SQUARES else 1
         if not self.in_kernel:
-            return 2.0**-FRACTION / self._factor**power / self._divisor
+            return 2.0**-self._fraction / self._factor**power / self._divisor
         return 2.0**-DIGITS / self._kernel.scale**power / self._divisor
+
+    @property
+    def _fraction(self) -> int:
+        """The binary digits behind the unit of a loss that Python computes."""
+        return FRACTION if self._loss.function is None else FRACTION_OF_USERS
 
     @cached_unpickled
     def _factor(self) -> float:
@@ -244,8 +251,8 @@ class RowLosses:
             if not (np.abs(losses) <= LARGEST).all():
                 return False
             whole = np.floor(losses)
-            rest = np.rint(np.ldexp(losses - whole, FRACTION))
-            numbers = (weighted_sums(whole, digits[:, here]) << FRACTION) + weighted_sums(rest, digits[:, here])
+            rest = np.rint(np.ldexp(losses - whole, self._fraction))
+            numbers = (weighted_sums(whole, digits[:, here]) << self._fraction) + weighted_sums(rest, digits[:, here])
             sums += limbs_of(numbers.ravel()).reshape(sums.shape)
         return True
 
