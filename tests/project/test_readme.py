@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.util
 import re
 from pathlib import Path
@@ -12,12 +13,41 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(page, monkeypatch, tmp_path):
-    """Run all Python blocks of a page, one after the other, in an empty folder; return the names they leave."""
+    """Run all Python blocks of a page, one after the other, in an empty folder; return the names they leave.
+
+    Values that a comment states behind an expression are compared with those that it has.
+    """
     monkeypatch.chdir(tmp_path)
     names = {}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL):
-        exec(block, names)
+        lines = block.splitlines()
+        for statement in ast.parse(block).body:
+            if not isinstance(statement, ast.Expr):
+                exec(compile(ast.Module([statement], []), page.name, "exec"), names)
+                continue
+            code = "\n".join(lines[statement.lineno - 1 : statement.end_lineno])
+            value = eval(compile(ast.Expression(statement.value), page.name, "eval"), names)
+            _, _, comment = lines[statement.end_lineno - 1][statement.end_col_offset :].partition("# ")
+            assert says(comment, value), f"{code}: {value!r}"
     return names
+
+
+def says(comment, value):
+    """Return whether a comment behind an expression is true, as far as it states a value; prose may follow."""
+    if re.match(rf"{type(value).__name__}\(", comment):
+        stated = ".*".join(map(re.escape, comment.split("...")))
+        return re.fullmatch(stated, repr(value)) is not None
+    stated = re.match(r"""(True|False|-?[\d.]+|\(.*?\)|'[^']*'|\[.*?\])(?=$|[,;:] )""", comment)
+    if stated is None:
+        return True
+    if "..." in stated[0]:
+        return re.fullmatch(".*".join(map(re.escape, stated[0].split("..."))), repr(value)) is not None
+    known = ast.literal_eval(stated[0])
+    if isinstance(known, float):
+        return f"{float(value):.{len(stated[0].partition('.')[2])}f}" == stated[0]
+    if (isinstance(value, tuple) and len(known) < len(value)) or value != known:
+        return isinstance(value, tuple) and value[0] == known  # the first of several values
+    return True
 
 
 def test_the_readme_runs_twice(tmp_path, monkeypatch):
