@@ -291,12 +291,7 @@ class Explainer:
 
     @property
     def response(self) -> str:
-        """The scale of results, unless a question asks for another: "raw", "probability" or "prediction".
-
-        Examples
-        --------
-        See `units`.
-        """
+        """The scale of results, unless a question asks for another: "raw", "probability" or "prediction"."""
         return self._view().scale.response
 
     @property
@@ -658,10 +653,6 @@ class Explainer:
         Returns
         -------
         Interactions, or SourceValues if the rows are not a table in memory
-
-        Examples
-        --------
-        See `Interactions`.
         """
         if max_order is not None:
             max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
@@ -773,10 +764,6 @@ class Explainer:
         -------
         Attributions, or SourceValues if the rows are not a table in memory
             For each row, the values and the mean sum to its score.
-
-        Examples
-        --------
-        See `Attributions`.
         """
         given, name = explained_rows(rows, keep, engine), "Shapley values"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyValues())
@@ -934,10 +921,6 @@ class Explainer:
         -------
         Ice, or SourceValues if `rows` is not a table in memory
             The values of a source are one list per row: the column ``response``.
-
-        Examples
-        --------
-        See `Ice`.
         """
         given = None if rows is None else explained_rows(rows, keep, engine)
         request = Request.of(at, grid, centered=False)
@@ -1049,10 +1032,6 @@ class Explainer:
         Returns
         -------
         Importance
-
-        Examples
-        --------
-        See `Importance`.
         """
         return self._ask(importance, _Asked(response, output, by), kind, all_rows=all_rows)
 
@@ -1091,10 +1070,6 @@ class Explainer:
         Returns
         -------
         PermutationImportance
-
-        Examples
-        --------
-        See `PermutationImportance`.
         """
         return self._ask(permutation_importance, _Asked(None, None, by), loss, all_rows=all_rows)
 
@@ -1130,10 +1105,6 @@ class Explainer:
         Returns
         -------
         Strengths
-
-        Examples
-        --------
-        See `Strengths`.
         """
         return self._ask_raw("interaction strengths", interaction_strengths, _Asked(response, output, by), rows)
 
@@ -1170,10 +1141,6 @@ class Explainer:
         Returns
         -------
         HStatistics
-
-        Examples
-        --------
-        See `HStatistics`.
         """
         return self._ask_raw("H statistics", h_statistics, _Asked(response, output, by), sets, pairs=pairs)
 
@@ -1205,10 +1172,6 @@ class Explainer:
         Returns
         -------
         PurifiedEffects
-
-        Examples
-        --------
-        See `PurifiedEffects`.
         """
         return self._ask_raw("purified effects", purified_effects, _Asked(response, output, by), pairs)
 
@@ -1237,10 +1200,6 @@ class Explainer:
         Returns
         -------
         Monotonicity
-
-        Examples
-        --------
-        See `Monotonicity`.
         """
         return self._ask(monotonicity, _Asked(response, output, by), features)
 
@@ -1271,10 +1230,6 @@ class Explainer:
         Returns
         -------
         RowMonotonicity
-
-        Examples
-        --------
-        See `RowMonotonicity`.
         """
         return self._ask(row_monotonicity, _Asked(response, output, by), features)
 
@@ -1298,10 +1253,6 @@ class Explainer:
         Returns
         -------
         Certificate
-
-        Examples
-        --------
-        See `Certificate`.
         """
         self._refuse_combined("certificates")
         with threads_limited_to(self._threads):
@@ -1327,10 +1278,6 @@ class Explainer:
         Returns
         -------
         RatingTable
-
-        Examples
-        --------
-        See `RatingTable`.
         """
         self._refuse_combined("rating tables")
         with threads_limited_to(self._threads):
@@ -1372,10 +1319,6 @@ class Explainer:
         Returns
         -------
         Spikes
-
-        Examples
-        --------
-        See `Spikes`.
         """
         return self._ask(spikes, _Asked(response, output, by), features, points)
 

@@ -129,12 +129,7 @@ class InteractionIndex(CubeMetric):
         self.min_order = min_order
 
     def moment(self, order: int, a: int, b: int) -> float:
-        """Return the mean of ``t^a (1 - t)^b`` for sets of size `order`.
-
-        Examples
-        --------
-        See `InteractionIndex`.
-        """
+        """Return the mean of ``t^a (1 - t)^b`` for sets of size `order`."""
         raise NotImplementedError
 
     def nodes(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:  # noqa: ARG002
@@ -215,12 +210,7 @@ class ShapleyInteractions(InteractionIndex):
         return factorial(a) * factorial(b) / factorial(a + b + 1)
 
     def nodes(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return Gauss-Legendre points and weights; see `InteractionIndex`.
-
-        Examples
-        --------
-        See `InteractionIndex.nodes`.
-        """
+        """Return Gauss-Legendre points and weights; see `InteractionIndex`."""
         points, weights = _gauss_legendre(degree // 2 + 1)
         return points.copy(), weights.copy()
 
@@ -263,12 +253,7 @@ class BanzhafInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:  # noqa: ARG002
-        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
-
-        Examples
-        --------
-        See `InteractionIndex`.
-        """
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`."""
         return 0.5 ** (a + b)
 
     def nodes(self, degree: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:  # noqa: ARG002
@@ -315,12 +300,7 @@ class PartialDependenceInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:  # noqa: ARG002
-        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
-
-        Examples
-        --------
-        See `PartialDependenceInteractions`.
-        """
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`."""
         return float(a == 0)
 
 
@@ -356,12 +336,7 @@ class ExternalInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:  # noqa: ARG002
-        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
-
-        Examples
-        --------
-        See `ExternalInteractions`.
-        """
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`."""
         return float(b == 0)
 
 
@@ -383,12 +358,7 @@ class ChainingInteractions(InteractionIndex):
         super().__init__(max_order, min_order)
 
     def moment(self, order: int, a: int, b: int) -> float:
-        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`.
-
-        Examples
-        --------
-        See `ChainingInteractions`.
-        """
+        """Return the mean of ``t^a (1 - t)^b``; see `InteractionIndex`."""
         return order * factorial(order - 1 + a) * factorial(b) / factorial(order + a + b)
 
 

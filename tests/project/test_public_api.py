@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 
 import pytest
 
@@ -95,6 +96,25 @@ def test_every_public_name_has_an_example(name):
     for part in name.split("."):
         thing = getattr(thing, part)
     assert ">>>" in thing.__doc__
+
+
+def examples_in(thing):
+    """Return the code of the examples in a docstring, and in those of methods."""
+    texts = [thing.__doc__ or "", *(what.__doc__ or "" for what in vars(thing).values() if inspect.isfunction(what))]
+    return "\n".join(line for text in texts for line in text.splitlines() if line.strip().startswith((">>>", "...")))
+
+
+def test_every_public_method_is_shown_by_an_example():
+    things = [getattr(gw, name) for name in PUBLIC if not inspect.ismodule(getattr(gw, name))]
+    examples = "\n".join(map(examples_in, things))
+    missing = [
+        f"{thing.__name__}.{name}"
+        for thing in filter(inspect.isclass, things)
+        for name, what in vars(thing).items()
+        if inspect.isfunction(what) and not name.startswith("_") and name != "panel"
+        if not re.search(rf"\.{name}\(", examples)
+    ]
+    assert missing == []
 
 
 def test_version_is_the_installed_one():

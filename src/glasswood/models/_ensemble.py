@@ -343,16 +343,11 @@ class TreeEnsemble(ReadOnly):
         >>> bool((gw.read_model(model).predict(X) == model.decision_function(X)).all())
         True
         """
-        scores = self.scores_of(encode(table, self.schema, self.used_features), n_rows(table))
+        scores = self._scores_of(encode(table, self.schema, self.used_features), n_rows(table))
         return scores[:, 0] if self.n_outputs == 1 else scores
 
-    def scores_of(self, columns: Mapping[int, NDArray[np.floating[Any]]], n: int) -> NDArray[np.floating[Any]]:
-        """Return the raw scores of n rows, (n, n_outputs), whose used columns are encoded already.
-
-        Examples
-        --------
-        See `predict`.
-        """
+    def _scores_of(self, columns: Mapping[int, NDArray[np.floating[Any]]], n: int) -> NDArray[np.floating[Any]]:
+        """Return the raw scores of n rows, (n, n_outputs), whose used columns are encoded already."""
         score = self.score
         dtype = np.dtype(score.dtype)
         scores = np.zeros((n, self.n_outputs), dtype=dtype)

@@ -88,12 +88,7 @@ class DrawnByOutput(Drawable):
     """A result whose figure is that of one output, or of all."""
 
     def panel(self, output: int | None = None, **options: Any) -> Panel:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Curve`.
-        """
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position."""
         result: Panel = self._made("panel", output, **options)
         return result
 

@@ -51,12 +51,7 @@ class Report:
     path: Path | None = None
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the page to a file atomically: an existing file is kept until the new one is complete.
-
-        Examples
-        --------
-        See `Report`.
-        """
+        """Write the page to a file atomically: an existing file is kept until the new one is complete."""
         target = new_file(path)
         write_whole(target, self.html.encode())
         self.path = target

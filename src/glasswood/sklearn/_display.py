@@ -87,10 +87,6 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         """Compute partial dependence and draw it.
 
         The arguments are scikit-learn's; those that also belong to `partial_dependence` are described there.
-
-        Examples
-        --------
-        See `PartialDependenceDisplay`.
         """
         check_centered(centered)
         values: dict[str, Any] = {
@@ -144,12 +140,7 @@ class PartialDependenceDisplay(inspection.PartialDependenceDisplay):  # type: ig
         pdp_lim: Mapping[int, Any] | None = None,
         centered: bool = False,
     ) -> Self:
-        """Draw the results; the arguments are scikit-learn's.
-
-        Examples
-        --------
-        See `PartialDependenceDisplay`.
-        """
+        """Draw the results; the arguments are scikit-learn's."""
         check_centered(centered)
         line_kw = dict(line_kw or {})
         if "ds" not in line_kw:

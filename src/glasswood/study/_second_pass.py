@@ -101,7 +101,7 @@ def _responses(study: Study, scale: Scale, part: RowsPart) -> Iterator[tuple[int
     ensemble, n_rows = study.ensemble, part.columns.n_rows
     for first in range(0, n_rows, BLOCK):
         last = min(n_rows, first + BLOCK)
-        scores = ensemble.scores_of(part.columns.encode(first, last), last - first).astype(np.float64)
+        scores = ensemble._scores_of(part.columns.encode(first, last), last - first).astype(np.float64)
         yield first, scale.of_scores(scores)
 
 

@@ -216,7 +216,7 @@ class View:
         """
         opened = self.study.columns(self.ensemble.used_features)
         encoded = opened.encode(0, opened.n_rows) | dict(columns)
-        scores = self.ensemble.scores_of(encoded, opened.n_rows).astype(np.float64)
+        scores = self.ensemble._scores_of(encoded, opened.n_rows).astype(np.float64)
         offset = None if self.scale.is_score else self.study.over.offset
         scores = scores if offset is None else scores + offset
         result, exposure = self.scale.of_scores(scores), self._exposure

@@ -191,7 +191,7 @@ def worst_by_hand(e):
             for combination in itertools.product(*(values[g] for g in others)):
                 columns = {g: np.full(len(axis), x) for g, x in zip(others, combination, strict=True)}
                 columns[f] = np.array(axis)
-                score = part.scores_of(columns, len(axis)).astype(np.float64) - e.score.constant
+                score = part._scores_of(columns, len(axis)).astype(np.float64) - e.score.constant
                 worst[0] = np.maximum(worst[0], (np.maximum.accumulate(score) - score).max(axis=0))
                 worst[1] = np.maximum(worst[1], (score - np.minimum.accumulate(score)).max(axis=0))
             totals[:, f] += worst

@@ -54,12 +54,7 @@ class Ales(Several[Ale], Tabular):
 
     @property
     def gaps(self) -> dict[str, float]:
-        """The `Ale.gap` of each feature, the largest first; the largest of all outputs, if there are several.
-
-        Examples
-        --------
-        See `Ales`.
-        """
+        """The `Ale.gap` of each feature, the largest first; the largest of all outputs, if there are several."""
         result = {name: float(np.max(ale.gap)) for name, ale in self.items()}
         return dict(sorted(result.items(), key=lambda item: -np.nan_to_num(item[1])))
 

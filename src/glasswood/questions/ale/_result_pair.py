@@ -127,12 +127,7 @@ class AleSurface(Drawable, Tabular):
         return columns
 
     def panel(self, output: int | None = None) -> Cells:
-        """Return the data that `plot` draws. The output is given by its position.
-
-        Examples
-        --------
-        See `AleSurface`.
-        """
+        """Return the data that `plot` draws. The output is given by its position."""
         result: Cells = self._made("panel", output)
         return result
 

@@ -455,4 +455,4 @@ def columns_of_curve(curve: Curve) -> dict[str, Any]:
     """Return the columns of a frame of a curve, by name."""
     listed = columns_of([curve.axis], curve.heights, curve.outputs, curve.axis.rows)
     listed |= {} if curve.find_folds is None else {"error": curve.errors.ravel()}
-    return listed if curve.find_observations is None else listed | curve.observations.numbers()
+    return listed if curve.find_observations is None else listed | curve.observations._numbers()

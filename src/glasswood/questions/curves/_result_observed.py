@@ -128,13 +128,8 @@ class Observations(ReadOnly, Tabular):
     def _repr_html_(self) -> str:
         return table_html(repr(self), self._columns())
 
-    def numbers(self) -> dict[str, NDArray[np.float64]]:
-        """Return the columns of a frame that are not about cells: one entry per cell and output.
-
-        Examples
-        --------
-        See `Observations`.
-        """
+    def _numbers(self) -> dict[str, NDArray[np.float64]]:
+        """Return the columns of a frame that are not about cells: one entry per cell and output."""
         result = {name: getattr(self, name).ravel() for name in COLUMNS}
         errors = {f"{name}_error": self.error(name).ravel() for name in ("observed", "residual")} if self.folds else {}
         return result | {"exposure": np.repeat(self.exposure, len(self.outputs))} | errors
@@ -142,7 +137,7 @@ class Observations(ReadOnly, Tabular):
     def _columns(self) -> dict[str, Any]:
         listed = columns_of([self.axis], self.observed, self.outputs, None)
         del listed["value"]
-        return listed | self.numbers()
+        return listed | self._numbers()
 
 
 COLUMNS = ("observed", "predicted", "residual", "actual_expected", "spread")

@@ -136,23 +136,13 @@ class Comparison(Drawable, Tabular):
         return total
 
     def curves(self, feature: str) -> dict[str, Curve]:
-        """Return the curves of a feature, one per explainer, all on the same cells.
-
-        Examples
-        --------
-        See `compare`.
-        """
+        """Return the curves of a feature, one per explainer, all on the same cells."""
         if feature not in self.shared:
             raise TableError.no_feature(feature, self.features)
         return dict(zip(self.names, self.shared[feature], strict=True))
 
     def top(self, n: int = 10) -> Comparison:
-        """Return the n features that differ most.
-
-        Examples
-        --------
-        See `compare`.
-        """
+        """Return the n features that differ most."""
         n = max(0, n)
         return replace(
             self,
@@ -177,12 +167,7 @@ class Comparison(Drawable, Tabular):
         return with_basis(columns | {"shift": np.repeat(self.shift, len(self.outputs))}, self.basis)
 
     def panel(self, feature: str, output: int | None = None, **options: Any) -> Steps:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Comparison`.
-        """
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position."""
         result: Steps = self._made("panel", feature, output, **options)
         return result
 

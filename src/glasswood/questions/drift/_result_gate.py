@@ -78,12 +78,7 @@ class Measured:
     reference_rows: int
 
     def as_dict(self) -> dict[str, Any]:
-        """Return the entries as a dictionary that JSON can hold.
-
-        Examples
-        --------
-        See `Measures`.
-        """
+        """Return the entries as a dictionary that JSON can hold."""
         result = {name: getattr(self, name) for name in self.__dataclass_fields__}
         if isinstance(self.output, np.generic):
             result["output"] = self.output.item()
@@ -134,12 +129,7 @@ class _Listed(Tabular):
         return f"a limit counts as exceeded if a value is beyond it by more than {self.margin:g} standard errors{but}"
 
     def to_dicts(self) -> list[dict[str, Any]]:
-        """Return one dictionary per value, which JSON can hold.
-
-        Examples
-        --------
-        See `Measures`.
-        """
+        """Return one dictionary per value, which JSON can hold."""
         return [one.as_dict() for one in self.entries]
 
     def _columns(self) -> dict[str, Any]:
@@ -219,12 +209,7 @@ class Measures(_Listed, Drawable):
         return Violations(entries=broken, reference=self.reference, margin=self.margin, n_judged=len(self))
 
     def panel(self, measure: str, features: Sequence[str] | None = None) -> Series:
-        """Return the data that `plot` draws for one measure.
-
-        Examples
-        --------
-        See `Measures`.
-        """
+        """Return the data that `plot` draws for one measure."""
         result: Series = self._made("panel", measure, features)
         return result
 

@@ -196,10 +196,6 @@ class Strengths(DrawnByOutput, TabularWithError):
         """Return the names of the interacting features, the strongest first, and a square matrix of strengths.
 
         Pairs that share no path have strength 0; the diagonal is NaN. `n` is the maximum number of features.
-
-        Examples
-        --------
-        See `Strengths`.
         """
         names = tuple(dict.fromkeys(name for pair in self.pairs for name in pair))[:n]
         place = {name: number for number, name in enumerate(names)}

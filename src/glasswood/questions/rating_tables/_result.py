@@ -177,12 +177,7 @@ class RatingTable(DrawnAsBarsOfAll, Tabular):
         return facts_html("Rating table", facts | {"remainder": self.remainder_text, "units": self.units})
 
     def score(self, rows: Any) -> Floats:
-        """Return the sum of entries of each row of a table, as the model takes it: the score without the remainder.
-
-        Examples
-        --------
-        See `RatingTable`.
-        """
+        """Return the sum of entries of each row of a table, as the model takes it: the score without the remainder."""
         given = given_table(rows)
         features = {column.name: f for f, column in enumerate(self.schema.columns) if column.name in self.axes}
         encoded = encode(given, self.schema, list(features.values()))
@@ -329,10 +324,6 @@ class RatingTable(DrawnAsBarsOfAll, Tabular):
         Returns
         -------
         str
-
-        Examples
-        --------
-        See `RatingTable`.
         """
         writer = dialect_of(dialect)
         terms = [literal(self.base)]

@@ -176,12 +176,7 @@ class Attributions(Drawable, Tabular):
         return shapiq_values(self.name, self.heights[row, ..., k], float(self.mean[k]))
 
     def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars | Dots:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Attributions`.
-        """
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position."""
         result: Waterfall | Bars | Dots = self._made("panel", row, output, **options)
         return result
 

@@ -101,12 +101,7 @@ class Ice(DrawnByOutput, Tabular):
         return self._main(np.average(self.heights, axis=0, weights=self.weight))
 
     def std(self) -> NDArray[np.float64]:
-        """Return the weighted standard deviation over the rows at each point.
-
-        Examples
-        --------
-        See `Ice`.
-        """
+        """Return the weighted standard deviation over the rows at each point."""
         centred = self.heights - np.average(self.heights, axis=0, weights=self.weight)
         return self._main(np.sqrt(np.average(centred**2, axis=0, weights=self.weight)))
 
@@ -115,10 +110,6 @@ class Ice(DrawnByOutput, Tabular):
 
         Quantiles are interpolated between rows as in NumPy. If rows have weights, a quantile is the smallest response
         such that the rows up to it have at least the share `q` of the weight.
-
-        Examples
-        --------
-        See `Ice`.
         """
         return self._main(quantiles(self.heights, q, self.weight))
 

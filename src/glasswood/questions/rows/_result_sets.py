@@ -285,12 +285,7 @@ class Interactions(Drawable, Tabular):
         return self._mean(0)
 
     def mean_square(self) -> NDArray[np.float64]:
-        """Return the mean square of each set over the rows: (n_sets,) or (n_sets, n_outputs).
-
-        Examples
-        --------
-        See `mean_abs`.
-        """
+        """Return the mean square of each set over the rows: (n_sets,) or (n_sets, n_outputs)."""
         return self._mean(1)
 
     def signed_mean(self) -> NDArray[np.float64]:
@@ -306,18 +301,15 @@ class Interactions(Drawable, Tabular):
         >>> from sklearn.ensemble import HistGradientBoostingRegressor
         >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
         >>> values = gw.Explainer(HistGradientBoostingRegressor(max_iter=5).fit(X, y), X).interaction_values(X)
+        >>> bool((values.mean_square() >= values.signed_mean() ** 2 - 1e-12).all())
+        True
         >>> bool(abs(values.signed_mean() - values.values.mean(axis=0)).max() < 1e-12)
         True
         """
         return self._mean(2)
 
     def top(self, k: int = 10) -> Frame:
-        """Return the k sets (and outputs) with the largest mean absolute value, as a data frame, the largest first.
-
-        Examples
-        --------
-        See `Interactions`.
-        """
+        """Return the k sets (and outputs) with the largest mean absolute value, as a data frame, the largest first."""
         k = whole_number(k, "k is the number of sets")
         skipped = int(len(self) > 0 and not self.source.sets[0])  # the empty set explains nothing
         sizes = self._means[0, skipped:].ravel()
@@ -439,12 +431,7 @@ class Interactions(Drawable, Tabular):
         return shapiq_values_of_sets(self.index, of_sets, self.order, len(self.players))
 
     def panel(self, row: int = 0, output: int | None = None, **options: Any) -> Waterfall | Bars:
-        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position.
-
-        Examples
-        --------
-        See `Interactions`.
-        """
+        """Return the data that `plot` draws. Options are those of `plot`; outputs are given by position."""
         result: Waterfall | Bars = self._made("panel", row, output, **options)
         return result
 

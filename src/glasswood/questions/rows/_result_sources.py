@@ -52,6 +52,10 @@ class SourceValues(ReadOnly):
     SourceValues(Shapley values: 442 rows x 11 columns, value)
     >>> values.top(2).columns.tolist()
     ['features', 'mean_abs', 'mean_square', 'signed_mean']
+    >>> values.mean_abs().shape, values.mean_square().shape, values.signed_mean().shape
+    ((10,), (10,), (10,))
+    >>> next(values.blocks()).num_rows
+    442
     >>> values.to_parquet(folder.name + "/shap")
     442
     >>> pd.read_parquet(folder.name + "/shap").columns.tolist()[:3]
@@ -106,41 +110,22 @@ class SourceValues(ReadOnly):
         """Return the mean absolute value of each feature, pair or set over all rows, as the results in memory have it.
 
         It is summed where the rows are, without rounding, so it does not depend on how the rows are divided.
-
-        Examples
-        --------
-        See `SourceValues`.
         """
         result: NDArray[np.float64] = self._means[0]
         return result
 
     def mean_square(self) -> NDArray[np.float64]:
-        """Return the mean square of each feature, pair or set over all rows, as `mean_abs` does.
-
-        Examples
-        --------
-        See `SourceValues`.
-        """
+        """Return the mean square of each feature, pair or set over all rows, as `mean_abs` does."""
         result: NDArray[np.float64] = self._means[1]
         return result
 
     def signed_mean(self) -> NDArray[np.float64]:
-        """Return the mean value of each feature, pair or set over all rows, with its sign, as `mean_abs` does.
-
-        Examples
-        --------
-        See `SourceValues`.
-        """
+        """Return the mean value of each feature, pair or set over all rows, with its sign, as `mean_abs` does."""
         result: NDArray[np.float64] = self._means[2]
         return result
 
     def top(self, k: int = 10) -> Frame:
-        """Return the k features, pairs or sets with the largest mean absolute value, as a data frame.
-
-        Examples
-        --------
-        See `SourceValues`.
-        """
+        """Return the k features, pairs or sets with the largest mean absolute value, as a data frame."""
         k = whole_number(k, "k is the number of features or sets")
         means = self._means.reshape(N_SUMS, -1, len(self.outputs))
         some = [number for number, names in enumerate(self.subsets) if names]  # the empty set explains nothing
@@ -158,10 +143,6 @@ class SourceValues(ReadOnly):
 
         They are the columns ``features`` and ``values`` of the result, next to those that are kept: what a table of
         reason codes needs.
-
-        Examples
-        --------
-        See `SourceValues`.
         """
         k = whole_number(k, "k is the number of features or sets of each row")
         question = self.rows.job.question
@@ -180,10 +161,6 @@ class SourceValues(ReadOnly):
         """Yield the result as Arrow tables, in the order of the rows. Memory does not depend on their number.
 
         Files and streams are read by this process; a frame of a cluster stays there and raises an error.
-
-        Examples
-        --------
-        See `SourceValues`.
         """
         return self.rows.blocks()
 
@@ -213,10 +190,6 @@ class SourceValues(ReadOnly):
         -------
         int
             The number of rows.
-
-        Examples
-        --------
-        See `SourceValues`.
         """
         return self.rows.write(place_of(folder, filesystem, storage_options))
 

@@ -140,7 +140,7 @@ class _Witnesses:
         column, direction = asked
         columns = {f: np.repeat([row[f] for row in rows], axis.size) for f in self._used if f != feature}
         columns[feature] = np.tile(self._values[feature][axis], len(rows))
-        scores = self._e.scores_of(columns, len(rows) * axis.size)[:, column].astype(np.float64)
+        scores = self._e._scores_of(columns, len(rows) * axis.size)[:, column].astype(np.float64)
         curves = direction * scores.reshape(len(rows), axis.size)
         fall = np.maximum.accumulate(curves, axis=1) - curves
         k, high = np.unravel_index(int(fall.argmax()), fall.shape)
@@ -156,7 +156,7 @@ class _Witnesses:
         output, direction = asked
         low, high = (float(self._values[feature][cell]) for cell in cells)
         columns = {f: np.array([row.get(f, 0.0)] * 2) for f in self._used} | {feature: np.array([low, high])}
-        scores = self._e.scores_of(columns, 2).astype(np.float64)
+        scores = self._e._scores_of(columns, 2).astype(np.float64)
         before, after = self._chosen.levels(scores)[:, output].tolist()
         turned = -1 if self._chosen.total is not None else 1
         values = [_user_value(c, row.get(f)) for f, c in enumerate(self._e.schema.columns)]

@@ -222,12 +222,7 @@ class Spikes(Tabular):
         return f"{self.points} {self.caveat or 'sample points'}"
 
     def top(self, n: int = 10) -> Spikes:
-        """Return the n largest spikes.
-
-        Examples
-        --------
-        See `Spikes`.
-        """
+        """Return the n largest spikes."""
         return Spikes(
             entries=self.entries[: max(0, n)],
             names=self.names,

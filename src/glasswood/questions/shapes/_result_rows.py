@@ -147,10 +147,6 @@ class RowMonotonicity(DrawnAsBars, Tabular):
         """Return the row that goes furthest against the direction of a feature; None if there is none.
 
         This looks at all rows of a table in memory once more.
-
-        Examples
-        --------
-        See `RowMonotonicity`.
         """
         self._place(feature)
         if self.find_worst is None:
@@ -162,12 +158,7 @@ class RowMonotonicity(DrawnAsBars, Tabular):
         return self.find_worst().get((feature, position or 0))
 
     def where(self, feature: str) -> Frame:
-        """Return a frame of all cuts of a feature: how many rows have a step against the direction there.
-
-        Examples
-        --------
-        See `RowMonotonicity`.
-        """
+        """Return a frame of all cuts of a feature: how many rows have a step against the direction there."""
         place = self._place(feature)
         cuts, steps = self.cuts[place], self.steps[place]
         columns: dict[str, Any] = {"cut": np.repeat(cuts, len(self.outputs))}
