@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from glasswood.kernels._read_only import read_only
-from glasswood.parallel._lazy import Recent, cached_property
+from glasswood.parallel._lazy import Recent, cached_property, cached_unpickled
 from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid
 from glasswood.questions.curves._answer_points import points_at, points_of_located
 from glasswood.questions.curves._result_points import Points
@@ -138,11 +137,12 @@ class PairsOnGrid:
         heights: Floats | float = 0.0
         if self._study.shares_path(a, b):
             places = self._single[pair[0]], self._single[pair[1]]
-            added = self._added_with(pair[0]) if view is self._view else self._added_by(view, [places])
+            whole = view is self._view
+            added = self._added_with(pair[0]) if whole else self._added_without_fold(view, places)
             if added is None:
                 heights = study.pair_effects(a, b).pair(a, b).sparse_grid(x, y)
             else:
-                heights = added[places[1] - places[0] - 1 if view is self._view else 0, : x.size, : y.size]
+                heights = added[places[1] - places[0] - 1 if whole else 0, : x.size, : y.size]
         curves = view.curves
         result: Floats = curves[a][x][:, None] + curves[b][y][None] - view.mean + heights
         return result
@@ -156,31 +156,42 @@ class PairsOnGrid:
         def added() -> Floats | None:
             self._first = self._first or first
             place, n = self._single[first], len(self._single)
-            if first == self._first or self._added_by_all is None:
-                return self._added_by(self._view, [(place, k) for k in range(place + 1, n)])
+            if not self._fit(self._view, n - place - 1):
+                return None
+            if first == self._first or not self._fit(self._view, n * (n - 1) // 2):
+                later = np.arange(place + 1, n)
+                return self._added_by(self._view, np.full_like(later, place), later)
             begin = place * n - place * (place + 1) // 2  # of the pairs of earlier features
             return self._added_by_all[begin : begin + n - place - 1]
 
         return self._added.get(first, added)
 
-    @cached_property
-    def _added_by_all(self) -> Floats | None:
-        """What all pairs add, in order, (n_pairs, n, n, n_outputs); None if these are too many."""
-        return self._added_by(self._view, list(combinations(range(len(self._single)), 2)))
+    def _added_without_fold(self, view: View, places: tuple[int, int]) -> Floats | None:
+        """Return the same for one pair, and the rows without a fold: (1, n, n, n_outputs)."""
+        return self._added_by(view, *np.array(places)[:, None]) if self._fit(view, 1) else None
 
-    def _added_by(self, view: View, pairs: Sequence[tuple[int, int]]) -> Floats | None:
-        """Return what some pairs add, (n_pairs, n, n, n_outputs); None if they cost less one by one."""
-        study, features, n = view.study, self._features, self._padded.shape[1]
-        n_features = study.ensemble.n_features
-        size = max(len(pairs) * n**2 * study.ensemble.n_outputs, n_features**2)
-        if n > MAX_AT_ONCE or size > MAX_KEPT or not study.counts_all_pairs:
-            return None
-        grids, pair_number = np.zeros((n_features, n), dtype=np.int64), np.full((n_features,) * 2, -1, dtype=np.int32)
+    @cached_unpickled
+    def _added_by_all(self) -> Floats:
+        """What all pairs add, in order, (n_pairs, n, n, n_outputs)."""
+        return self._added_by(self._view, *np.triu_indices(len(self._single), 1))
+
+    def _fit(self, view: View, n_pairs: int) -> bool:
+        """Return whether a number of pairs can be computed together, and cost less than one by one."""
+        n, e = self._padded.shape[1], view.ensemble
+        size = max(n_pairs * n**2 * e.n_outputs, e.n_features**2)
+        return n <= MAX_AT_ONCE and size <= MAX_KEPT and view.study.counts_all_pairs
+
+    def _added_by(self, view: View, firsts: NDArray[np.intp], seconds: NDArray[np.intp]) -> Floats:
+        """Return what some pairs add, (n_pairs, n, n, n_outputs)."""
+        n_pairs, n_features = firsts.size, view.ensemble.n_features
+        features = np.array(self._features)
+        grids = np.zeros((n_features, self._padded.shape[1]), dtype=np.int64)
         grids[features] = self._padded
-        numbers = np.array(features)[np.array(pairs, dtype=np.intp).reshape(-1, 2)]
-        low, high = numbers.min(axis=1), numbers.max(axis=1)
-        pair_number[low, high] = np.where(self._study.pairs[low, high], np.arange(len(pairs)), -1)
-        added = study.effects(2).interactions_on_grids(grids, pair_number, len(pairs))
-        turned = numbers[:, 0] > numbers[:, 1]
+        a, b = features[firsts], features[seconds]
+        low, high = np.minimum(a, b), np.maximum(a, b)
+        pair_number = np.full((n_features, n_features), -1, dtype=np.int32)
+        pair_number[low, high] = np.where(self._study.pairs[low, high], np.arange(n_pairs), -1)
+        added = view.study.effects(2).interactions_on_grids(grids, pair_number, n_pairs)
+        turned = a > b
         added[turned] = added[turned].swapaxes(1, 2)
         return added
