@@ -1,4 +1,7 @@
-"""The Explainer: one method per question. It connects the stages and computes nothing itself."""
+"""The Explainer: one method per question. It connects the stages and computes nothing itself.
+
+The folder of a question is imported when it is first asked.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,6 @@ from typing import (
 from glasswood.errors import UnsupportedModelError
 from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
-from glasswood.questions.ale import Ale, Ales, AleSurface, ale, plan_ale
 from glasswood.questions.curves import (
     Curve,
     Curves,
@@ -31,39 +33,6 @@ from glasswood.questions.curves import (
     grid_spec,
     joint_partial_dependence,
     partial_dependence,
-)
-from glasswood.questions.drift import Comparison
-from glasswood.questions.importance import Importance, PermutationImportance, importance, permutation_importance, ranked
-from glasswood.questions.interactions import (
-    HStatistics,
-    PurifiedEffects,
-    Strengths,
-    h_statistics,
-    interaction_strengths,
-    purified_effects,
-)
-from glasswood.questions.rating_tables import RatingTable, rating_table
-from glasswood.questions.rows import (
-    Attributions,
-    Ice,
-    Interactions,
-    SourceValues,
-    attributions,
-    explained_rows,
-    ice,
-    interaction_values,
-    metric_values,
-    refuse_no_metric,
-)
-from glasswood.questions.shapes import (
-    Certificate,
-    Monotonicity,
-    RowMonotonicity,
-    Spikes,
-    certificate,
-    monotonicity,
-    row_monotonicity,
-    spikes,
 )
 from glasswood.results import Grouped, Report
 from glasswood.study._build import study_of
@@ -75,7 +44,14 @@ from glasswood.text._html import facts_html
 
 if TYPE_CHECKING:
     from glasswood._types import A, AnyFigure, Files, MatplotlibFigure, PlotlyFigure, Table
+    from glasswood.questions.ale import Ale, Ales, AleSurface
     from glasswood.questions.curves._result_collections import CurvesFigure
+    from glasswood.questions.drift import Comparison
+    from glasswood.questions.importance import Importance, PermutationImportance
+    from glasswood.questions.interactions import HStatistics, PurifiedEffects, Strengths
+    from glasswood.questions.rating_tables import RatingTable
+    from glasswood.questions.rows import Attributions, Ice, Interactions, SourceValues
+    from glasswood.questions.shapes import Certificate, Monotonicity, RowMonotonicity, Spikes
 
     AnyDependence: TypeAlias = Curve | Surface | Points | Curves[Curve | Surface | Points]
 
@@ -654,6 +630,8 @@ class Explainer:
         -------
         Interactions, or SourceValues if the rows are not a table in memory
         """
+        from glasswood.questions.rows import explained_rows, interaction_values
+
         if max_order is not None:
             max_order = whole_number(max_order, "max_order is the number of features of the largest sets")
         listed = (features,) if isinstance(features, str) else features
@@ -715,6 +693,8 @@ class Explainer:
         >>> ex.evaluate(gw.metrics.BanzhafInteractions(), X)
         Interactions(442 rows x ... sets of up to 2 features, value)
         """
+        from glasswood.questions.rows import explained_rows, metric_values, refuse_no_metric
+
         refuse_no_metric(metric)
         given = explained_rows(rows, keep, engine)
         return self._ask_raw("metrics over cubes", metric_values, _Asked(response, output, by), metric, given)
@@ -765,6 +745,8 @@ class Explainer:
         Attributions, or SourceValues if the rows are not a table in memory
             For each row, the values and the mean sum to its score.
         """
+        from glasswood.questions.rows import attributions, explained_rows
+
         given, name = explained_rows(rows, keep, engine), "Shapley values"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyValues())
 
@@ -813,6 +795,8 @@ class Explainer:
         >>> gw.Explainer(HistGradientBoostingRegressor(max_iter=20).fit(X, y), X).banzhaf_values(X)
         Attributions(Banzhaf values: 442 rows x 10 features, value)
         """
+        from glasswood.questions.rows import attributions, explained_rows
+
         given, name = explained_rows(rows, keep, engine), "Banzhaf values"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, BanzhafValues())
 
@@ -868,6 +852,8 @@ class Explainer:
         >>> bool(abs(pairs.values.sum(axis=2) - ex.shap_values(X).values).max() < 1e-9)
         True
         """
+        from glasswood.questions.rows import attributions, explained_rows
+
         given, name = explained_rows(rows, keep, engine), "Shapley interactions"
         return self._ask_raw(name, attributions, _Asked(response, output, by), given, name, ShapleyInteractions(2))
 
@@ -922,6 +908,8 @@ class Explainer:
         Ice, or SourceValues if `rows` is not a table in memory
             The values of a source are one list per row: the column ``response``.
         """
+        from glasswood.questions.rows import explained_rows, ice
+
         given = None if rows is None else explained_rows(rows, keep, engine)
         request = Request.of(at, grid, centered=False)
         return self._ask(ice, _Asked(response, output, by), features, given, request)
@@ -992,6 +980,8 @@ class Explainer:
         >>> ex.ale(["bmi", "s5"])
         Ales(bmi, s5)
         """
+        from glasswood.questions.ale import ale, plan_ale
+
         planned = plan_ale(self._view(response).study, features, bins, order)  # of all rows, also for groups of them
         return self._ask(ale, _Asked(response, output, by), planned)
 
@@ -1033,6 +1023,8 @@ class Explainer:
         -------
         Importance
         """
+        from glasswood.questions.importance import importance
+
         return self._ask(importance, _Asked(response, output, by), kind, all_rows=all_rows)
 
     @overload
@@ -1071,6 +1063,8 @@ class Explainer:
         -------
         PermutationImportance
         """
+        from glasswood.questions.importance import permutation_importance
+
         return self._ask(permutation_importance, _Asked(None, None, by), loss, all_rows=all_rows)
 
     @overload
@@ -1106,6 +1100,8 @@ class Explainer:
         -------
         Strengths
         """
+        from glasswood.questions.interactions import interaction_strengths
+
         return self._ask_raw("interaction strengths", interaction_strengths, _Asked(response, output, by), rows)
 
     @overload
@@ -1142,6 +1138,8 @@ class Explainer:
         -------
         HStatistics
         """
+        from glasswood.questions.interactions import h_statistics
+
         return self._ask_raw("H statistics", h_statistics, _Asked(response, output, by), sets, pairs=pairs)
 
     @overload
@@ -1173,6 +1171,8 @@ class Explainer:
         -------
         PurifiedEffects
         """
+        from glasswood.questions.interactions import purified_effects
+
         return self._ask_raw("purified effects", purified_effects, _Asked(response, output, by), pairs)
 
     @overload
@@ -1201,6 +1201,8 @@ class Explainer:
         -------
         Monotonicity
         """
+        from glasswood.questions.shapes import monotonicity
+
         return self._ask(monotonicity, _Asked(response, output, by), features)
 
     @overload
@@ -1231,6 +1233,8 @@ class Explainer:
         -------
         RowMonotonicity
         """
+        from glasswood.questions.shapes import row_monotonicity
+
         return self._ask(row_monotonicity, _Asked(response, output, by), features)
 
     def certificate(
@@ -1254,6 +1258,8 @@ class Explainer:
         -------
         Certificate
         """
+        from glasswood.questions.shapes import certificate
+
         self._refuse_combined("certificates")
         with threads_limited_to(self._threads):
             return certificate(self._view("raw", output), features)
@@ -1279,6 +1285,8 @@ class Explainer:
         -------
         RatingTable
         """
+        from glasswood.questions.rating_tables import rating_table
+
         self._refuse_combined("rating tables")
         with threads_limited_to(self._threads):
             return rating_table(self._view("raw", output), pairs)
@@ -1320,6 +1328,8 @@ class Explainer:
         -------
         Spikes
         """
+        from glasswood.questions.shapes import spikes
+
         return self._ask(spikes, _Asked(response, output, by), features, points)
 
     @overload
@@ -1413,6 +1423,7 @@ class Explainer:
         >>> figure.savefig("bmi.png")  # doctest: +SKIP
         """
         from glasswood.plots._draw import Canvas, page_of, plot_page
+        from glasswood.questions.importance import ranked
 
         response = self._scale_of_figures(response)
         asked = [features] if isinstance(features, str) else features
