@@ -35,6 +35,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ImportError:
         sys.stderr.write(f"glasswood: error: {MissingExtraError.of('click', extra='cli', what='the command line')}\n")
         return 2
-    from glasswood.cli._app import run
-
+    try:
+        from glasswood.cli._app import run
+    except ImportError as error:  # of the core: the exit code of a traceback would mean that a check failed
+        sys.stderr.write(f"glasswood: error: {error}\n")
+        return 2
     return run(arguments)

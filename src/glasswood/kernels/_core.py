@@ -6,12 +6,9 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable
 from importlib import import_module
 from importlib.util import find_spec
-from itertools import pairwise
-from pathlib import Path
 
 try:
     from glasswood.kernels._cpu import levels
@@ -41,20 +38,7 @@ def _chosen_level(known: list[str], asked: str, is_compiled: Callable[[str], boo
     raise ImportError(message)
 
 
-def _is_command() -> bool:
-    """Return whether this process is the command line: `glasswood`, or `python -m glasswood`."""
-    if sys.argv[:1] == ["-m"]:  # while the package is imported
-        return ("-m", "glasswood") in pairwise(sys.orig_argv)
-    return bool(sys.argv) and Path(sys.argv[0]).stem == "glasswood"
-
-
-try:
-    LEVEL = _chosen_level(levels(), os.environ.get("GLASSWOOD_CPU", ""))
-except ImportError as error:
-    if not _is_command():
-        raise
-    sys.stderr.write(f"glasswood: error: {error}\n")  # the exit code of a traceback would mean that a check failed
-    raise SystemExit(2) from None
+LEVEL = _chosen_level(levels(), os.environ.get("GLASSWOOD_CPU", ""))
 _module = import_module(f"glasswood.kernels._core_{LEVEL}")
 __all__ += [name for name in dir(_module) if not name.startswith("_")]
 globals().update({name: getattr(_module, name) for name in __all__[1:]})
