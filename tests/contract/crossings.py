@@ -103,7 +103,7 @@ def _tables_of(table):
 
 def _observed(curve):
     found = curve.observations
-    return {"numbers": found.numbers(), "error": _asked(lambda found: {"error": found.error()}, found)}
+    return {"numbers": found._numbers(), "error": _asked(lambda found: {"error": found.error()}, found)}
 
 
 # What is asked: each question returns a result, or plain data.
