@@ -103,7 +103,12 @@ def _tables_of(table):
 
 def _observed(curve):
     found = curve.observations
-    return {"numbers": found._numbers(), "error": _asked(lambda found: {"error": found.error()}, found)}
+    names = ("observed", "predicted", "residual", "actual_expected", "spread")
+    numbers = {name: getattr(found, name).ravel() for name in names}
+    numbers["exposure"] = np.repeat(found.exposure, len(found.outputs))
+    if found.folds:
+        numbers |= {f"{name}_error": found.error(name).ravel() for name in ("observed", "residual")}
+    return {"numbers": numbers, "error": _asked(lambda found: {"error": found.error()}, found)}
 
 
 # What is asked: each question returns a result, or plain data.
