@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -53,6 +55,12 @@ def test_frames_are_of_the_library_that_is_asked_for(ex):
     assert [type(frame).__module__.partition(".")[0] for frame in (one, two, three)] == ["pandas", "polars", "pyarrow"]
     with pytest.raises(gw.errors.ArgumentError, match="library is one of 'pandas', 'polars', 'pyarrow', not 'dask'"):
         ex.importance().to_frame("dask")
+
+
+def test_a_library_of_frames_that_is_missing_is_named(ex, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(gw.errors.MissingExtraError, match=r"to_frame\('polars'\) requires polars; install it"):
+        ex.importance().to_frame("polars")
 
 
 def test_figures_are_of_the_backend_that_is_asked_for(ex):

@@ -34,6 +34,9 @@ def to_frame(columns: Mapping[str, Any], library: FrameLibrary | None = None) ->
         except ImportError:
             continue
         return cast("Frame", nw.from_dict(dict(columns), backend=name).to_native())
+    if library is not None:
+        message = f"to_frame({library!r}) requires {library}; install it, or leave out library="
+        raise MissingExtraError(message)
     raise MissingExtraError.of_frames("to_frame")
 
 
