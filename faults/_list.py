@@ -27,6 +27,8 @@ class Fault:
         The tests that should notice, as arguments of pytest.
     survives : str
         Why no test notices; empty if one does.
+    portable : bool
+        Whether it is in code of the core that only the lowest instruction level is certain to run.
     """
 
     name: str
@@ -35,6 +37,7 @@ class Fault:
     replacement: str
     tests: tuple[str, ...]
     survives: str = ""
+    portable: bool = False
 
     def applied(self, source: str) -> str:
         """Return a source with the fault in it; raise a ValueError if its place is not found exactly once."""

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
 
+from glasswood.kernels._cpu import levels
+
 from faults._list import Fault
 from glasswood.kernels._core import LEVEL
 
@@ -81,8 +83,8 @@ def try_fault(fault: Fault, clean: Path, folder: Path, build: str | None, timeou
         except (OSError, ValueError) as error:
             return Outcome(fault, "broken", str(error), time.monotonic() - start)
         (copy / fault.file).write_text(source)
-        compiled = fault.file.startswith("src/core/")
-        code, output = run_tests(copy, fault.tests, build, timeout, compiled=compiled)
+        level = (levels()[-1] if fault.portable else LEVEL) if fault.file.startswith("src/core/") else ""
+        code, output = run_tests(copy, fault.tests, build, timeout, level)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     seconds = time.monotonic() - start
@@ -99,18 +101,19 @@ def try_fault(fault: Fault, clean: Path, folder: Path, build: str | None, timeou
 
 
 def run_tests(
-    copy: Path, tests: tuple[str, ...], build: str | None, timeout: float, *, compiled: bool = False
+    copy: Path, tests: tuple[str, ...], build: str | None, timeout: float, level: str = ""
 ) -> tuple[int | None, str]:
     """Return pytest's exit code, or None if it took too long, and its output. It stops at the first failure.
 
-    If the fault is in compiled code, the core is built first: by the command `build`, or for this machine's level.
+    The core is built first if there is a command for it, or if an instruction level is named.
     """
     env = {**os.environ, "PYTHONPATH": str(copy / "src")}
     if build is not None:
         subprocess.run(build, shell=True, cwd=copy, env=env, check=True, capture_output=True)
-    elif compiled:
-        env["GLASSWOOD_CPU"] = LEVEL
-        command = [sys.executable, "tools/build.py", "--levels", LEVEL]
+    elif level:
+        # With ccache, objects of unchanged sources are found again although each copy has a folder of its own.
+        env |= {"GLASSWOOD_CPU": level, "CCACHE_BASEDIR": str(copy), "CCACHE_NOHASHDIR": "1"}
+        command = [sys.executable, "tools/build.py", "--levels", level]
         subprocess.run(command, cwd=copy, env=env, check=True, capture_output=True)
     plugin = ["-p", "no:cacheprovider", "-p", "no:randomly", "--hypothesis-seed=0"]
     command = [sys.executable, "-m", "pytest", "-x", "-q", "--tb=short", *plugin, *tests]
