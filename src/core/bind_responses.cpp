@@ -25,23 +25,39 @@ HeldQuestions* make_questions(const Array<const int64_t>& seat_first, const Arra
     return new HeldQuestions(view, seat_first, seat, state, question_first, change_first, new_state, old_state, change_seat);
 }
 
-void bound_write_replies(const Array2<const std::uint16_t>& states, int64_t row, const HeldChunks& chunks, const Array2<const double>& value,
-                         const Array<const bool>& asked, const Array3<double>& reply, const Array3<double>& own) {
-    const std::size_t n_rows = reply.shape(2), n_seats = chunks.view.seat_player.size();
+void bound_write_others(const Array2<const std::uint16_t>& states, int64_t row, const HeldChunks& chunks, const Array2<const double>& value,
+                        const Array<const int64_t>& line, const Array2<Word>& others, const Array3<double>& own) {
+    const std::size_t n_rows = own.shape(2), n_seats = chunks.view.seat_player.size();
     check_size(states.shape(0), n_seats, "states");
     check(row >= 0 && row + int64_t(n_rows) <= int64_t(states.shape(1)) && n_rows % PARTS == 0, "rows that are not in states");
     check_size(value.shape(0), chunks.view.leaf_order.size(), "value");
-    check_size(asked.size(), n_seats, "asked");
-    check_size(reply.shape(0), chunks.view.words.size(), "reply");
+    check_size(line.size(), n_seats, "line");
+    check_range(span_of(line), -1, int64_t(others.shape(0)), "line");
+    check(others.shape(0) == 0 || others.shape(1) == n_rows, "lines of others have other rows");
     check_size(own.shape(0), std::size_t(chunks.view.n_chunks()), "own");
-    check_size(reply.shape(1), value.shape(1), "reply, for a state,");
     check_size(own.shape(1), value.shape(1), "own, for a chunk,");
-    check_size(own.shape(2), n_rows, "a line of own");
     for (std::size_t seat = 0; seat < n_seats; ++seat) {
-        const std::span<const std::uint16_t> line(states.data() + seat * states.shape(1) + row, n_rows);
-        check_range(line, 0, chunks.view.n_states(int64_t(seat)), "states");
+        const std::span<const std::uint16_t> states_of(states.data() + seat * states.shape(1) + row, n_rows);
+        check_range(states_of, 0, chunks.view.n_states(int64_t(seat)), "states");
     }
-    write_replies(matrix_of(states), row, chunks.view, matrix_of(value), span_of(asked), cube_of(reply), cube_of(own));
+    write_others(matrix_of(states), row, chunks.view, matrix_of(value), span_of(line), matrix_of(others), cube_of(own));
+}
+
+void bound_write_replies(const Array2<const Word>& others, const Array<const int64_t>& line, const HeldChunks& chunks,
+                         const Array2<const double>& value, const Array<const int64_t>& seat, const Array3<double>& reply) {
+    const int64_t n_seats = int64_t(chunks.view.seat_player.size());
+    check_size(line.size(), std::size_t(n_seats), "line");
+    check_size(value.shape(0), chunks.view.leaf_order.size(), "value");
+    check_range(span_of(seat), 0, n_seats, "seat");
+    std::size_t n_states = 0;
+    for (const int64_t s : span_of(seat)) {
+        check(line(s) >= 0 && line(s) < int64_t(others.shape(0)), "a seat that has no line of others");
+        n_states += chunks.view.n_states(s);
+    }
+    check_size(reply.shape(0), n_states, "reply");
+    check_size(reply.shape(1), value.shape(1), "reply, for a state,");
+    check(n_states == 0 || (others.shape(1) == reply.shape(2) && reply.shape(2) % PARTS == 0), "lines of others have other rows");
+    write_replies(matrix_of(others), span_of(line), chunks.view, matrix_of(value), span_of(seat), cube_of(reply));
 }
 
 // Checks what kernels that ask questions take.
@@ -132,8 +148,10 @@ void bind_responses(nb::module_& m) {
     nb::class_<HeldQuestions>(m, "Questions")
         .def(nb::new_(&make_questions), arg("seat_first"), arg("seat"), arg("state"), arg("question_first"), arg("change_first"),
              arg("new_state"), arg("old_state"), arg("change_seat"));
-    m.def("write_replies", &bound_write_replies, arg("states"), nb::arg("row"), nb::arg("chunks"), arg("value"), arg("asked"), arg("reply"),
+    m.def("write_others", &bound_write_others, arg("states"), nb::arg("row"), nb::arg("chunks"), arg("value"), arg("line"), arg("others"),
           arg("own"), without_gil());
+    m.def("write_replies", &bound_write_replies, arg("others"), arg("line"), nb::arg("chunks"), arg("value"), arg("seat"), arg("reply"),
+          without_gil());
     m.def("ask", &bound_ask, arg("reply"), arg("own"), arg("seat_chunk"), arg("output"), nb::arg("questions"), nb::arg("link"),
           nb::arg("factor"), arg("constant"), arg("offset"), arg("weight"), arg("sums"), arg("digits"), nb::arg("weighted"), nb::arg("large"),
           nb::arg("whole_factor"), arg("whole"), arg("out"), without_gil());

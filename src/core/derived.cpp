@@ -94,7 +94,8 @@ void write_changed_replies(Matrix<const int32_t> cells, int64_t cell_row, Matrix
                 for (int64_t r = 0; r < n_rows; ++r) bits[r] &= word[at[r]];
             }
             for (int64_t k = 0; k < n_values; ++k)
-                pick(bits.data(), changes.line_word[line], value.line(changes.chunk[i], k), n_rows, reply.line(line, k));
+                pick(bits.data(), changes.line_word.subspan(line, 1), value.line(changes.chunk[i], k), MAX_LEAVES, n_rows,
+                     reply.line(line, k), 0);
         }
     }
 }

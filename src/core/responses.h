@@ -7,15 +7,19 @@
 
 namespace glasswood {
 
-// Writes what each chunk adds to the score of each row: as the row is (`own`, (n_chunks, n_values, n_rows)), and with one
-// player in any other state (`reply`, (n_states, n_values, n_rows)): the value of the leaf that the row reaches if the
-// state's player is in that state and all others are as they are; 0 if the leaf is in another chunk.
+// Writes what each chunk adds to the score of each row, (n_chunks, n_values, n_rows), to `own`; and to `others`, for the
+// seats that have a `line` there (others have -1), the leaves that suit a row in all other seats of the chunk.
 //
-// `states` has a line per seat; the rows are its columns from `row` on. `asked` tells which seats' replies are wanted. A
-// state's word tells which leaves suit it, so the leaf is the one bit that is left of the words of all players. A few
-// nanoseconds per state and row. The number of rows is a multiple of PARTS.
-void write_replies(Matrix<const std::uint16_t> states, int64_t row, const ChunkedLeaves& chunks, Matrix<const double> value,
-                   std::span<const bool> asked, Cube<double> reply, Cube<double> own);
+// `states` has a line per seat; the rows are its columns from `row` on. A state's word tells which leaves suit it, so the
+// leaf of a row is the one bit that is left of the words of all seats. The number of rows is a multiple of PARTS.
+void write_others(Matrix<const std::uint16_t> states, int64_t row, const ChunkedLeaves& chunks, Matrix<const double> value,
+                  std::span<const int64_t> line, Matrix<Word> others, Cube<double> own);
+
+// Writes what the chunks of some seats add to the score of each row with the seat in any state, (n_states, n_values, n_rows):
+// the value of the leaf that the row reaches if the seat is in that state and all others are as they are; 0 if the leaf is
+// in another chunk. The states are those of all seats, one after the other. A few nanoseconds per state and row.
+void write_replies(Matrix<const Word> others, std::span<const int64_t> line, const ChunkedLeaves& chunks, Matrix<const double> value,
+                   std::span<const int64_t> seat, Cube<double> reply);
 
 // Player p has the seats from seat_first[p] on, which are in `state` for its first question. Its questions are those from
 // question_first[p] on; before question v, the seats of the changes from change_first[v] on go from `old_state` to `new_state`.

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <span>
 
 #include "arrays.h"
 #include "constants.h"
@@ -191,23 +192,40 @@ inline Word compare(const T* x, T cut) {
     return bits;
 }
 
-// For each row, the entry of a table of 64 that the lowest common bit of `word` and the row's bits names, or the entry
-// behind them, a 0, if there is none.
-inline void pick(const Word* bits, Word word, const double* table, int64_t n_rows, double* out) {
 #if GLASSWOOD_PERMUTES
-    __m512d held[8];
-    for (int k = 0; k < 8; ++k) held[k] = _mm512_loadu_pd(table + PARTS * k);
-    const __m512i words = _mm512_set1_epi64(int64_t(word)), zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(63);
+template <int registers>
+inline void pick_held(const Word* bits, std::span<const Word> words, const double* table, int64_t n_rows, double* out, int64_t stride) {
+    __m512d held[registers];
+    for (int k = 0; k < registers; ++k) held[k] = _mm512_loadu_pd(table + PARTS * k);
+    const __m512i zero = _mm512_setzero_si512(), last = _mm512_set1_epi64(63);
     for (int64_t row = 0; row < n_rows; row += PARTS) {
-        const __m512i common = _mm512_and_si512(_mm512_loadu_si512(bits + row), words);
-        const __m512i lowest = _mm512_and_si512(common, _mm512_sub_epi64(zero, common));
-        const __m512i places = _mm512_and_si512(_mm512_sub_epi64(last, _mm512_lzcnt_epi64(lowest)), last);
-        const __mmask8 some = _mm512_test_epi64_mask(common, common);
-        _mm512_storeu_pd(out + row, _mm512_maskz_mov_pd(some, pick_from<8>(held, places)));
+        const __m512i own = _mm512_loadu_si512(bits + row);
+        double* to = out + row;
+        for (const Word word : words) {
+            const __m512i common = _mm512_and_si512(own, _mm512_set1_epi64(int64_t(word)));
+            const __m512i lowest = _mm512_and_si512(common, _mm512_sub_epi64(zero, common));
+            const __m512i places = _mm512_and_si512(_mm512_sub_epi64(last, _mm512_lzcnt_epi64(lowest)), last);
+            const __mmask8 some = _mm512_test_epi64_mask(common, common);
+            _mm512_storeu_pd(to, _mm512_maskz_mov_pd(some, pick_from<registers>(held, places)));
+            to += stride;
+        }
     }
+}
+#endif
+
+// For each row and each word, the entry of a table of 64 that the lowest common bit of the word and the row's bits names, or
+// the entry behind them, a 0, if there is none. Words have none but the first n_entries bits. The lines of `out`, one for
+// each word, are `stride` apart.
+inline void pick(const Word* bits, std::span<const Word> words, const double* table, [[maybe_unused]] int64_t n_entries, int64_t n_rows,
+                 double* out, int64_t stride) {
+#if GLASSWOOD_PERMUTES
+    if (n_entries <= 16) return pick_held<2>(bits, words, table, n_rows, out, stride);
+    if (n_entries <= 32) return pick_held<4>(bits, words, table, n_rows, out, stride);
+    return pick_held<8>(bits, words, table, n_rows, out, stride);
 #else
-    for (int64_t row = 0; row < n_rows; ++row) {
-        out[row] = table[std::countr_zero(bits[row] & word)];
+    for (const Word word : words) {
+        for (int64_t row = 0; row < n_rows; ++row) out[row] = table[std::countr_zero(bits[row] & word)];
+        out += stride;
     }
 #endif
 }

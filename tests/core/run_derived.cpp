@@ -13,10 +13,10 @@ constexpr int32_t CHANGED = 0, OTHER = 1, DERIVED = 5;  // the derived column ta
 // The replies of all chunks to rows as they are.
 std::vector<double> replies_of(const Model& m, const ChunksOfModel& chunks, const std::vector<int32_t>& cells) {
     const std::vector<std::uint16_t> states = chunks.states(matrix(cells, WIDTH));
-    std::vector<double> reply(chunks.made.words.size() * N_OUTPUTS * WIDTH), own(chunks.n_chunks() * N_OUTPUTS * WIDTH);
-    const Flags asked(false, chunks.n_seats());
-    write_replies(matrix(states, WIDTH), 0, chunks.leaves(), m.value_of(), view(asked),
-                  {reply.data(), int64_t(chunks.made.words.size()), N_OUTPUTS, WIDTH}, {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH});
+    std::vector<double> own(chunks.n_chunks() * N_OUTPUTS * WIDTH);
+    const std::vector<int64_t> no_line(chunks.n_seats(), -1);
+    write_others(matrix(states, WIDTH), 0, chunks.leaves(), m.value_of(), no_line, {nullptr, 0, WIDTH},
+                 {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH});
     return own;
 }
 

@@ -384,9 +384,16 @@ void run_responses(const Inputs& in, Digests& out) {
     const std::vector<std::uint16_t> states = chunks.states(matrix(cells, WIDTH));
     const int64_t n_states = int64_t(chunks.made.words.size());
     std::vector<double> reply(n_states * N_OUTPUTS * WIDTH), own(chunks.n_chunks() * N_OUTPUTS * WIDTH);
-    const Flags asked(true, chunks.n_seats());
-    write_replies(matrix(states, WIDTH), 0, chunks.leaves(), m.value_of(), view(asked), {reply.data(), n_states, N_OUTPUTS, WIDTH},
-                  {own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH});
+    std::vector<int64_t> every_seat(chunks.n_seats()), no_line(chunks.n_seats(), -1);
+    std::iota(every_seat.begin(), every_seat.end(), 0);
+    std::vector<Word> others(chunks.n_seats() * WIDTH);
+    const Cube<double> own_of_chunks{own.data(), chunks.n_chunks(), N_OUTPUTS, WIDTH};
+    write_others(matrix(states, WIDTH), 0, chunks.leaves(), m.value_of(), no_line, {nullptr, 0, WIDTH}, own_of_chunks);
+    const std::vector<double> without_others = own;
+    write_others(matrix(states, WIDTH), 0, chunks.leaves(), m.value_of(), every_seat, {others.data(), chunks.n_seats(), WIDTH}, own_of_chunks);
+    out.check(own == without_others, "what chunks add to a row is the same if nothing is asked");
+    write_replies({others.data(), chunks.n_seats(), WIDTH}, every_seat, chunks.leaves(), m.value_of(), every_seat,
+                  {reply.data(), n_states, N_OUTPUTS, WIDTH});
     out.add("replies", reply);
     out.add("own replies", own);
     const std::vector<double> scores = scores_of(in);

@@ -279,13 +279,12 @@ class DerivedReplies:
         block = WIDTH * max(1, STATES_IN_CACHE // max(1, chunks.n_seats) // WIDTH)
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         own = np.empty((chunks.n_chunks, n_values, WIDTH))
-        unused = np.empty((int(chunks.state_first[-1]), n_values, WIDTH))
-        none_asked = np.zeros(chunks.n_seats, dtype=bool)
+        none_asked, no_others = np.full(chunks.n_seats, -1), np.empty((0, WIDTH), dtype=np.uint64)
         held = np.empty((max((span.n_lines for span in questions.spans), default=0), n_values, WIDTH))
         for row in range(0, n_rows, WIDTH):
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
-            _core.write_replies(states, row % block, chunks.leaves, value, none_asked, unused, own)
+            _core.write_others(states, row % block, chunks.leaves, value, none_asked, no_others, own)
             for span in questions.spans:
                 check_cancelled()
                 reply = held[: span.n_lines]

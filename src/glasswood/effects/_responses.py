@@ -6,7 +6,7 @@ all rows: a list for each player, each a value (or cell) of the player.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, cast
@@ -29,9 +29,10 @@ __all__ = ["AnyQuestions", "Asked", "KernelLoss", "Responses", "Unit", "all_resp
 
 MAX_STATES = 2**15
 MAX_STATES_HELD = 2**23  # of seats at questions
-REPLIES_IN_CACHE = 2**19  # doubles
-STATES_IN_CACHE = 2**22
-MAX_WIDTH = 64
+REPLIES_IN_CACHE = 2**21  # doubles
+STATES_IN_CACHE = 2**20
+STATES_TOGETHER = 2**12  # whose replies are held while questions about them are asked, about
+MAX_WIDTH = 128
 BATCH = 4096  # rows that a thread takes at a time
 AT_A_TIME = 4096  # scores that a function of Python's gets
 MAX_HELD = 2**23  # answers of single rows that a thread holds at a time
@@ -79,19 +80,55 @@ class Questions:
     ----------
     first : ndarray of shape (n_players + 1,)
         Where the questions of each player start, and at the end their number.
-    seats : ndarray of int64
-        The seats of all players.
-    held : _core.Questions
+    parts : list of QuestionsOfSeats
+        Questions of one player or of several, one after the other.
     """
 
     first: NDArray[np.int64]
-    seats: NDArray[np.int64]
-    held: _core.Questions
+    parts: list[QuestionsOfSeats]
 
     @property
     def n_questions(self) -> int:
         """The number of all questions."""
         return int(self.first[-1])
+
+    @property
+    def seats(self) -> NDArray[np.int64]:
+        """All seats that are asked."""
+        return np.unique(np.concatenate([part.seats for part in self.parts])) if self.parts else np.empty(0, np.int64)
+
+
+class QuestionsOfSeats(NamedTuple):
+    """Questions whose replies are held at a time.
+
+    Parameters
+    ----------
+    first, last : int
+        Their numbers.
+    seats : ndarray of int64
+    n_states : int
+        The number of states of all of these seats.
+    held : _core.Questions
+        States are numbered through, in the order of the seats.
+    """
+
+    first: int
+    last: int
+    seats: NDArray[np.int64]
+    n_states: int
+    held: _core.Questions
+
+
+class _OfPlayer(NamedTuple):
+    """The questions of a player: its seats and their first states, and what changes before which question."""
+
+    n_questions: int
+    seats: NDArray[np.int64]
+    state: NDArray[np.int64]
+    question: NDArray[np.int64]
+    new: NDArray[np.int64]
+    old: NDArray[np.int64]
+    change_seat: NDArray[np.int64]
 
 
 AnyQuestions = Questions | DerivedQuestions
@@ -140,25 +177,53 @@ class Responses:
         place = {int(f): number for number, f in enumerate(self.plan.ensemble.used_features)}
         by_player = np.argsort(self.chunks.seat_player, kind="stable")
         bounds = np.searchsorted(self.chunks.seat_player[by_player], np.arange(len(self.plan.players) + 1))
-        lists: list[list[NDArray[Any]]] = [[] for _ in range(5)]
-        seat_first, question_first, change_counts = [0], [0], [np.zeros(0, dtype=np.int64)]
+        parts, together, n_states, first = list[QuestionsOfSeats](), list[_OfPlayer](), 0, [0]
         for player, features, points in asked:
             cells = np.zeros((len(place), points.shape[1]), dtype=np.int32)
             for feature, line in zip(features.tolist(), points, strict=True):
                 if feature in place:
                     cells[place[feature]] = line
             seats = by_player[bounds[player] : bounds[player + 1]] if player >= 0 else np.zeros(0, dtype=np.int64)
-            state, question, new, old, seat = self._changes(seats, cells)
-            for column, part in zip(lists, (seats, state, new, old, seat), strict=True):
-                column.append(part.astype(np.int64))
-            change_counts.append(np.bincount(question, minlength=cells.shape[1]))
-            seat_first.append(seat_first[-1] + seats.size)
-            question_first.append(question_first[-1] + cells.shape[1])
-        seats, state, new, old, change_seat = (np.concatenate(column) for column in lists)
-        change_first = np.concatenate([[0], np.cumsum(np.concatenate(change_counts), dtype=np.int64)])
-        first = np.array(question_first)
-        held = _core.Questions(np.array(seat_first), seats, state, first, change_first, new, old, change_seat)
-        return Questions(first, seats, held)
+            own = int(self._states_of(seats).sum())
+            if together and n_states + own > max(STATES_TOGETHER, self.chunks.n_chunks):
+                parts.append(self._asked_together(together, parts[-1].last if parts else 0))
+                together, n_states = [], 0
+            n_states += own
+            together.append(_OfPlayer(cells.shape[1], seats, *self._changes(seats, cells)))
+            first.append(first[-1] + cells.shape[1])
+        if together:
+            parts.append(self._asked_together(together, parts[-1].last if parts else 0))
+        return Questions(np.array(first), parts)
+
+    def _states_of(self, seats: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the number of states of each of some seats."""
+        first: NDArray[np.int64] = self.chunks.state_first
+        return first[seats + 1] - first[seats]
+
+    def _asked_together(self, players: Sequence[_OfPlayer], first: int) -> QuestionsOfSeats:
+        """Return the questions of some players, which begin with a number."""
+        seats = np.unique(np.concatenate([own.seats for own in players]))
+        n_states = self._states_of(seats)
+        shift = np.cumsum(n_states) - n_states - self.chunks.state_first[seats]
+
+        def numbered(states: Sequence[NDArray[np.int64]], of: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+            result: NDArray[np.int64] = np.concatenate(states) + shift[np.searchsorted(seats, np.concatenate(of))]
+            return result
+
+        n_questions = [own.n_questions for own in players]
+        n_changes = [np.bincount(own.question, minlength=own.n_questions) for own in players]
+        change_seat = [own.change_seat for own in players]
+        held = _core.Questions(
+            seat_first=_ends([own.seats.size for own in players]),
+            seat=np.concatenate([own.seats for own in players]),
+            state=numbered([own.state for own in players], [own.seats for own in players]),
+            question_first=_ends(n_questions),
+            change_first=_ends(np.concatenate(n_changes)),
+            new_state=numbered([own.new for own in players], change_seat),
+            old_state=numbered([own.old for own in players], change_seat),
+            change_seat=np.concatenate(change_seat),
+        )
+        return QuestionsOfSeats(first, first + sum(n_questions), seats, int(n_states.sum()), held)
 
     def _changes(self, seats: NDArray[np.int64], cells: NDArray[np.int32]) -> tuple[NDArray[np.int64], ...]:
         """Return the first state of some seats, and which of them change from one question to the next.
@@ -311,14 +376,19 @@ class Responses:
         weighted = into.digits.size > 0
         weight = np.ones(n_rows) if not into.weight.size else into.weight
         digits = np.full((1, n_rows), -1) if not weighted else digits_of(into.digits)
-        for (row, last), (first, end), asked in self._blocks(cells, questions, offset):
+        block, own_weight, own_digits = (-1, -1), np.empty(0), digits
+        for rows, (first, end), asked in self._blocks(cells, questions, offset):
             width = asked["reply"].shape[2]
+            row, last = rows
+            if rows != block:
+                block, own_weight = rows, _padded(weight[None, row:last], width)[0]
+                own_digits = _padded(digits[:, row:last], width)
             answers = np.empty((end - first, out.shape[1], width) if out.size else (0, 0, 0))
             fits = _core.ask(
                 **asked,
-                weight=_padded(weight[None, row:last], width)[0],
+                weight=own_weight,
                 sums=into.sums[first:end],
-                digits=_padded(digits[:, row:last], width),
+                digits=own_digits,
                 weighted=weighted,
                 large=into.large,
                 whole_factor=into.factor,
@@ -340,35 +410,42 @@ class Responses:
             blocks = self._derived.blocks(cells, questions)
         else:
             blocks = self._replies(cells, cast("Questions", questions))
-        for (row, last), which, asked in blocks:
-            offset = _padded(added[:, row:last], asked["reply"].shape[2])
-            yield (row, last), which, asked | {"output": self.chunks.output, "offset": offset, **score}
+        block, own_offset = (-1, -1), added
+        for rows, which, asked in blocks:
+            if rows != block:
+                block, own_offset = rows, _padded(added[:, slice(*rows)], asked["reply"].shape[2])
+            yield rows, which, asked | {"output": self.chunks.output, "offset": own_offset, **score}
 
     def _replies(
         self, cells: NDArray[np.int32], questions: Questions
     ) -> Iterator[tuple[tuple[int, int], tuple[int, int], dict[str, Any]]]:
-        """Yield blocks of rows, all questions, and the replies of chunks to them."""
+        """Yield blocks of rows, and for each of them parts of the questions and the replies of chunks to these."""
         chunks, value = self.chunks, self.plan.ensemble.value
-        n_states, n_rows = self.n_states, cells.shape[1]
-        width = min(MAX_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * value.shape[1]) // 8 * 8))
+        n_rows, n_values, seats = cells.shape[1], value.shape[1], questions.seats
+        n_states = max((part.n_states for part in questions.parts), default=0)
+        width = min(MAX_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * n_values, seats.size) // 8 * 8))
         block = width * max(1, STATES_IN_CACHE // max(1, chunks.n_seats) // width)
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
-        reply = np.empty((n_states, value.shape[1], width))
-        own = np.empty((chunks.n_chunks, value.shape[1], width))
-        asked = np.zeros(chunks.n_seats, dtype=bool)
-        asked[questions.seats] = True
+        reply = np.empty((n_states, n_values, width))
+        own = np.empty((chunks.n_chunks, n_values, width))
+        others = np.empty((seats.size, width), dtype=np.uint64)
+        line = np.full(chunks.n_seats, -1)
+        line[seats] = np.arange(seats.size)
         for row in range(0, n_rows, width):
             check_cancelled()
             if row % block == 0:
                 chunks.write_states(cells, (row, min(n_rows, row + block)), states)
-            _core.write_replies(states, row % block, chunks.leaves, value, asked, reply, own)
-            taken = {"reply": reply, "own": own, "seat_chunk": chunks.seat_chunk, "questions": questions.held}
-            yield (row, min(n_rows, row + width)), (0, questions.n_questions), taken
+            _core.write_others(states, row % block, chunks.leaves, value, line, others, own)
+            for part in questions.parts:
+                replies = reply[: part.n_states]
+                _core.write_replies(others, line, chunks.leaves, value, part.seats, replies)
+                taken = {"reply": replies, "own": own, "seat_chunk": chunks.seat_chunk, "questions": part.held}
+                yield (row, min(n_rows, row + width)), (part.first, part.last), taken
 
-    @property
-    def n_states(self) -> int:
-        """The number of states of all players in all chunks: what a row costs beside its questions."""
-        return int(self.chunks.state_first[-1])
+
+def _ends(sizes: Any) -> NDArray[np.int64]:
+    """Return where each of some parts starts, given their sizes, and at last where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
 
 
 def _padded(lines: NDArray[Any], width: int) -> NDArray[Any]:
