@@ -52,7 +52,7 @@ print(pd.DataFrame({"predicted": probability, "observed": rich[test]}).groupby(s
 # ---------------
 # The table may have more columns than the model uses, so we can group by one that it has never seen.
 
-ex = gw.Explainer(model, people.loc[test], response="probability")
+ex = gw.Explainer(model, people.loc[test])
 names = ["age", "education-num", "hours-per-week", "occupation"]
 ex.partial_dependence(names, by="sex").plot(figsize=(11, 7))
 plt.show()
@@ -65,8 +65,8 @@ plt.show()
 # at 0.3 than at 0.1. On the raw scale, where trees add up, this effect is absent.
 
 groups = dict(list(people.loc[test].groupby("sex", observed=True)))
-by_sex = gw.compare({name: gw.Explainer(model, rows) for name, rows in groups.items()})
-importance = gw.Explainer(model, people.loc[test]).importance(kind="main").to_frame()
+by_sex = gw.compare({name: gw.Explainer(model, rows, response="raw") for name, rows in groups.items()})
+importance = ex.importance(kind="main", response="raw").to_frame()
 table = by_sex.to_frame().merge(importance.rename(columns={"value": "importance"}), on="feature")
 table[["feature", "importance", "difference", "shift"]].round(3)
 

@@ -55,7 +55,7 @@ print(f"people whose probability changes by more than 0.2: {np.mean(np.abs(chang
 # ``difference`` is the mean distance of the two centred curves over the test rows, and ``largest`` the largest one
 # anywhere. ``shift`` is zero because both models see the same rows.
 
-explainers = {name: gw.Explainer(model, X_test, response="probability") for name, model in models.items()}
+explainers = {name: gw.Explainer(model, X_test) for name, model in models.items()}
 comparison = gw.compare(explainers)
 comparison.to_frame().round(4)
 

@@ -53,7 +53,7 @@ promises = {"income": -1, "utilization": 1, "debt_ratio": 1, "months_on_book": -
 # -------------------
 
 free = HistGradientBoostingClassifier(random_state=0).fit(X[train], status[train])
-ex_free = gw.Explainer(free, X[test], response="probability")
+ex_free = gw.Explainer(free, X[test])
 ex_free.monotonicity(*promises).to_frame().round(4)
 
 # %%
@@ -85,7 +85,7 @@ print(f"a further late payment lowers the predicted risk of {broken_for(ex_free,
 # Most libraries can impose monotonicity when they fit. Then it holds for every row, and therefore for the average.
 
 kept = HistGradientBoostingClassifier(monotonic_cst=promises, random_state=0).fit(X[train], status[train])
-ex_kept = gw.Explainer(kept, X[test], response="probability")
+ex_kept = gw.Explainer(kept, X[test])
 ex_kept.monotonicity().to_frame().round(4)
 
 # %%

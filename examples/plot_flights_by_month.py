@@ -43,16 +43,16 @@ print(f"AUC on the other half: {roc_auc_score(arrival[test], probability[test]):
 # %%
 # One pass for all months
 # -----------------------
-# ``by=`` counts each group of rows separately, and ``response=`` also sums what probabilities need. The files are read
-# row group by row group, so they may be larger than memory.
+# ``by=`` counts each group of rows separately. The pass also adds up what curves of probabilities need. The files are
+# read row group by row group, so they may be larger than memory.
 
-months = gw.summarize(model, f"{lake.name}/*.parquet", by="month", response="probability")
+months = gw.summarize(model, f"{lake.name}/*.parquet", by="month")
 months[1]
 
 # %%
 # Counts add up exactly: the sum of twelve months is what one pass over the year gives, bit for bit.
 
-year = gw.summarize(model, f"{lake.name}/*.parquet", response="probability")
+year = gw.summarize(model, f"{lake.name}/*.parquet")
 summed = months[1]
 for month in range(2, 13):
     summed = summed + months[month]
@@ -78,7 +78,7 @@ print(gw.summarize(model, [*first_half, f"{lake.name}/2013-07.parquet"], checkpo
 # Rows may also come as a stream of tables from anywhere, in any pieces. The counts are the same.
 
 pieces = (flights[start : start + 1_000] for start in range(0, len(flights), 1_000))
-print(f"stream == files: {gw.summarize(model, pieces, response='probability') == year}")
+print(f"stream == files: {gw.summarize(model, pieces) == year}")
 
 # %%
 # From here on, all curves come from the counts; nothing reads the flights again.
@@ -90,7 +90,7 @@ seasons = {
     "winter": months[12] + months[1] + months[2],
     "summer": months[6] + months[7] + months[8],
 }
-explainers = {name: gw.Explainer(model, counts, response="probability") for name, counts in seasons.items()}
+explainers = {name: gw.Explainer(model, counts) for name, counts in seasons.items()}
 comparison = gw.compare(explainers)
 comparison.to_frame().round(3)
 
@@ -106,7 +106,7 @@ plt.show()
 
 rows = []
 for month, counts in months.items():
-    hour = gw.Explainer(model, counts, response="probability").partial_dependence("hour")
+    hour = gw.Explainer(model, counts).partial_dependence("hour")
     rows.append({"month": month, "at 7:00": hour(7), "at 20:00": hour(20)})
 by_month = pd.DataFrame(rows, dtype=float).set_index("month")
 by_month["predicted, all hours"] = pd.Series(probability).groupby(flights["month"]).mean()
@@ -116,7 +116,7 @@ plt.show()
 lake.cleanup()
 ratio = by_month["at 20:00"] / by_month["at 7:00"]
 print(f"at 20:00 / at 7:00: from {ratio.min():.1f} to {ratio.max():.1f}")
-print(gw.Explainer(model, year, response="probability").importance().to_frame().round(3).to_string(index=False))
+print(gw.Explainer(model, year).importance().to_frame().round(3).to_string(index=False))
 
 # %%
 # What to do with it

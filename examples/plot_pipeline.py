@@ -57,7 +57,7 @@ print(f"missing: {X_train.isna().sum().loc[lambda count: count > 0].to_dict()}")
 # ------------------------
 # Nothing special is needed: the pipeline is passed like any other model.
 
-ex = gw.Explainer(frequent, X_test, response="probability")
+ex = gw.Explainer(frequent, X_test)
 print(ex.features)
 ex.plot(["age", "education-num", "hours-per-week", "marital-status"], figsize=(11, 7))
 plt.show()
@@ -91,7 +91,7 @@ print(f"{fills_in} {y_test[X_test['occupation'] == fills_in].eq('>50K').mean():.
 # category of its own:
 
 own = fit(SimpleImputer(strategy="constant", fill_value="not stated"))
-explainers = {"most frequent": ex, "own category": gw.Explainer(own, X_test, response="probability")}
+explainers = {"most frequent": ex, "own category": gw.Explainer(own, X_test)}
 for name, explainer in explainers.items():
     curve = explainer.partial_dependence("occupation")
     print(f"{name}: missing {float(curve.missing):.3f}, {fills_in} {float(curve([fills_in])[0]):.3f}")

@@ -37,7 +37,7 @@ model.fit(X, fraud)
 # The curve is known everywhere, so a sampled one is the same curve at a few values. Three panels have 5, 20 and 100
 # samples, evenly spaced over the range of the salary; the last one has the full curve.
 
-ex = gw.Explainer(model, X, response="probability")
+ex = gw.Explainer(model, X)
 full = ex.partial_dependence("salary")
 low, high = full.ends
 

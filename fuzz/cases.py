@@ -39,7 +39,7 @@ def draw_case(seed: int, makers: list[str] | None = None, skip: list[str] | None
     _tables(rng, case, natural=maker == "pipeline")
     case["train_weight"] = chance(rng, 0.25)
     case["weights"] = pick(rng, WEIGHTS, [10, 1.5, 1.5, 1, 0.7, 0.7, 0.7])
-    case["response"] = pick(rng, ["raw", "probability", "prediction"], [5, 1, 1])
+    case["response"] = pick(rng, ["default", "raw", "probability", "prediction"], [4, 2, 1, 1])
     if n_columns > 1 and shape != "wide" and chance(rng, 0.2):
         case["groups"] = sorted(int(k) for k in rng.permutation(n_columns)[: int(rng.integers(1, n_columns + 1))])
     case["names"] = pick(rng, NAMES, [12, 1, 1, 1, 1, 1, 1, 0.3])

@@ -211,7 +211,7 @@ def _of_rows(s: Session, rows: np.ndarray, **changes: Any) -> gw.Explainer:
     """Return an Explainer of some rows of the background."""
     table = KINDS[s.case.get("table", "pandas")].make(s.setting.background.iloc[rows].reset_index(drop=True))
     weight = None if s.setting.weight is None else s.setting.weight[rows]
-    settings = {"groups": s.setting.groups, "sample_weight": weight, "response": s.setting.response}
+    settings = {"groups": s.setting.groups, "sample_weight": weight, "response": s.setting.asked}
     return gw.Explainer(s.setting.fitted.model, table, **(settings | changes))
 
 

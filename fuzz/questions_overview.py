@@ -96,7 +96,7 @@ def comparison(s: Session) -> None:
     half = int(s.rng.integers(1, len(rows)))
     parts = {"one": rows[:half], "two": rows[half:].reset_index(drop=True)}
     explainers = {
-        name: gw.Explainer(setting.fitted.model, part, response=setting.response) for name, part in parts.items()
+        name: gw.Explainer(setting.fitted.model, part, response=setting.asked) for name, part in parts.items()
     }
     found = gw.compare(explainers)
     for player in s.few(s.singles, 3):
@@ -119,7 +119,7 @@ def gate(s: Session) -> None:
     scores = [Oracle(setting.score, part, None).score(part) for part in parts.values()]
     deviation = scores[0].std(axis=0)
     explainers = {
-        name: gw.Explainer(setting.fitted.model, part, response=setting.response) for name, part in parts.items()
+        name: gw.Explainer(setting.fitted.model, part, response=setting.asked) for name, part in parts.items()
     }
     rules = ["psi > 0", "difference > 0", "largest > 0", "level > 0", "ndcg < 1", "missing > 0", "unseen > 0"]
     with warnings.catch_warnings():

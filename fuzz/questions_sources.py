@@ -57,24 +57,33 @@ def backgrounds(s: Session) -> None:
 
 
 def _curves_of(s: Session, what: str, background: Any) -> None:
-    """Compare the raw curves of a background with brute force."""
+    """Compare the curves of a background with brute force, on the raw scale and on that by default."""
     from fuzz.oracle import Oracle
 
-    explainer = gw.Explainer(s.setting.fitted.model, background)
-    oracle = Oracle(s.setting.fitted.raw, s.setting.background, s.setting.weight)
+    fitted = s.setting.fitted
+    explainer = gw.Explainer(fitted.model, background)
+    scores = {"raw": fitted.raw} | {name: own for name, own in fitted.responses.items() if name == explainer.response}
     for player in s.few(s.singles, 2):
         points = s.points(player.columns, 6)
-        s.same(
-            what, explainer.partial_dependence(player.name)(s.values(points[player.columns[0]])), oracle.mean(points)
-        )
+        values = s.values(points[player.columns[0]])
+        for response, score in scores.items():
+            asked = {"response": "raw"} if response == "raw" else {}
+            found = explainer.partial_dependence(player.name, **asked)(values)
+            oracle = Oracle(score, s.setting.background, s.setting.weight)
+            s.same(what, found, oracle.mean(points), scale=s.setting.raw_scale if response == "raw" else None)
 
 
 # -------------------------------------------------------------------------------------------------- files and streams
 
 
 def named(s: Session) -> pd.DataFrame:
-    """Return the background with the names that the model knows."""
-    return s.setting.background.set_axis(s.setting.names, axis=1)
+    """Return the background with the names that the model knows.
+
+    A column of nothing but None becomes one of NaN: files have one kind of missing value, transformers may know two.
+    """
+    frame = s.setting.background.set_axis(s.setting.names, axis=1)
+    empty = [name for name in frame if frame[name].dtype == object and frame[name].isna().all()]
+    return frame.assign(**{name: frame[name].where(frame[name].notna(), np.nan) for name in empty}) if empty else frame
 
 
 def write(s: Session, frame: pd.DataFrame, name: str = "rows.parquet") -> Path:

@@ -36,7 +36,7 @@ def _first(s: Session) -> str:
 
 
 def _explainer(s: Session, table: Any, **changes: Any) -> Any:
-    settings = {"groups": s.setting.groups, "response": s.setting.response}
+    settings = {"groups": s.setting.groups, "response": s.setting.asked}
     return gw.Explainer(s.setting.fitted.model, table, **(settings | changes)).importance()
 
 

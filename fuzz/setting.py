@@ -76,10 +76,15 @@ class Setting:
             raise LibraryRefusedError(message) from error
 
     def _response(self) -> str:
-        """Return the case's response, or another if the model has none such."""
+        """Return the case's response, or another if the model has none such; `asked` is what the Explainer is told."""
         selected = self.case.get("response", "raw")
         known = [*(["raw"] if self.fitted.raw is not None else []), *self.fitted.responses]
-        return selected if selected in known else known[0]
+        self.asked: str | None = selected if selected in known else known[0]
+        if selected == "default":
+            found = gw.Explainer(self.fitted.model, self.train).response
+            self.asked = None if found in known else known[0]
+            return found if found in known else known[0]
+        return self.asked
 
     def _weight(self) -> np.ndarray | None:
         kind, n_rows = self.case.get("weights", "none"), self.case["n_background"]
@@ -185,7 +190,7 @@ class Setting:
 
     def explainer(self, **changes: Any) -> gw.Explainer:
         """Return a new Explainer of the case."""
-        settings = {"groups": self.groups, "sample_weight": self.weight, "response": self.response}
+        settings = {"groups": self.groups, "sample_weight": self.weight, "response": self.asked}
         return gw.Explainer(self.fitted.model, self.table, **(settings | changes))
 
     @cached_property

@@ -14,6 +14,7 @@ from glasswood._explainer import Explainer
 from glasswood.errors import ArgumentError, TableError
 from glasswood.parallel._threads import threads_limited_to
 from glasswood.questions.drift import Comparison, compare_views, measures_of, rules_of
+from glasswood.study._view import View
 
 __all__ = ["compare"]
 
@@ -136,7 +137,7 @@ def compare(
     the rows have drifted
     """
     _check(explainers)
-    views = {name: one._view(one.response, output) for name, one in explainers.items()}
+    views = _views(explainers, output)
     _check_error(error, judged=reference is not None or limits is not None)
     if reference is None and limits is None:
         with _limited(explainers):
@@ -150,6 +151,15 @@ def compare(
     if measures.caveat:
         warnings.warn(measures.caveat, UserWarning, stacklevel=2)
     return replace(comparison, measures=measures)
+
+
+def _views(explainers: Mapping[str, Explainer], output: object) -> dict[str, View]:
+    """Return what is compared: of all on their scales, or where these differ, scores in place of default scales."""
+    views = {name: one._view(None, output) for name, one in explainers.items()}
+    if len({view.units for view in views.values()}) == 1:
+        return views
+    fixed = {name for name, one in explainers.items() if one._response or views[name].study.combined}
+    return {name: view if name in fixed else explainers[name]._view("raw", output) for name, view in views.items()}
 
 
 def _limited(explainers: Mapping[str, Explainer]) -> AbstractContextManager[None]:

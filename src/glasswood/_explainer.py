@@ -21,7 +21,7 @@ from typing import (
     overload,
 )
 
-from glasswood.errors import UnsupportedModelError
+from glasswood.errors import ScaleError, UnsupportedModelError
 from glasswood.metrics import BanzhafValues, HasCalcMetric, ShapleyInteractions, ShapleyValues
 from glasswood.parallel._threads import check_jobs, threads_limited_to, threads_of
 from glasswood.questions.curves import (
@@ -129,10 +129,10 @@ class Explainer:
     response : {"raw", "probability", "prediction"}, optional
         The scale of results, unless a question asks for another. "raw" is the score to which the trees add up (log-odds
         for boosted classifiers), "probability" the probability of a class, and "prediction" the output of the model's
-        `predict`. The last two take a few times as long as one `predict` of all rows; a Background has them if it was
-        made with ``summarize(..., response=...)``. By default, results are raw, and the figures and the report of a
-        classifier show probabilities if the rows are in memory. Voting, stacking and calibrated models have no raw
-        score; their results are what they predict.
+        `predict`. The last two take a few times as long as one `predict` of all rows. By default, it is what the link
+        of the model gives: probabilities of classifiers, the mean of Poisson, gamma and Tweedie models, and the raw
+        score of models without a link. Voting, stacking and calibrated models have no raw score; their results are
+        what they predict. See Notes for the questions that are about the raw score.
     target : name of a column, sequence of names, or array of shape (n_rows,) or (n_rows, n_outputs), optional
         What was observed for the background's rows: numbers, or labels of classes. Curves then have `Curve.observed`,
         `Curve.predicted` and what follows from them. With `exposure`, the row's total, such as its number of claims.
@@ -159,8 +159,11 @@ class Explainer:
 
     Notes
     -----
-    Shapley values and interactions are computed of the raw score, regardless of `response`; their
-    `units` say so.
+    By default, a question is answered for the raw score where it cannot be answered on the scale of the response: if
+    there are no rows, or a Background has no sums of responses, and for surfaces if rows cannot be read again, or have
+    an offset. Shapley values, interactions, strengths, H statistics, certificates and rating tables are those of the
+    raw score in any case. The `units` of each result say which scale it is on. A `response` that was asked for is not
+    replaced: a question that cannot be answered on it raises a ScaleError.
 
     An Explainer is a snapshot of the model and its rows. Fitting the model again does not change it. Targets, weights
     and the like are copied when it is made. A table in memory is not: the columns that the model uses are digested at
@@ -282,9 +285,9 @@ class Explainer:
         >>> X, y = load_breast_cancer(return_X_y=True, as_frame=True)
         >>> ex = gw.Explainer(HistGradientBoostingClassifier(max_iter=5).fit(X, y), X)
         >>> ex.response, ex.units
-        ('raw', 'log-odds')
-        >>> ex.partial_dependence("mean area", response="probability").units
-        'probability'
+        ('probability', 'probability')
+        >>> ex.partial_dependence("mean area", response="raw").units
+        'log-odds'
         """
         return self._view().scale.units
 
@@ -292,7 +295,7 @@ class Explainer:
 
     def _view(self, response: str | None = None, output: object = None) -> View:
         """Return what answers questions on a scale."""
-        return view_of(self._study, self._response if response is None else response, output)
+        return view_of(self._study, response or self._response or self._study.default_response, output)
 
     @property
     def _threads(self) -> int | None:
@@ -302,13 +305,15 @@ class Explainer:
     def _ask(
         self, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs
     ) -> T | Grouped[T]:
-        """Return an answer, or one for each group of rows."""
-        view, by = self._view(asked.response, asked.output), asked.by
+        """Return an answer, or one for each group of rows; of the score, if no scale is asked for that has one."""
+        view = self._view(asked.response, asked.output)
         with threads_limited_to(self._threads):
-            if by is None:
-                return answer(view, *args, **kwargs)
-            names, studies = view.study.in_groups(by)
-            return Grouped(names, {key: answer(view.of(own), *args, **kwargs) for key, own in studies.items()})
+            try:
+                return _answered(view, asked.by, answer, *args, **kwargs)
+            except ScaleError:
+                if asked.response or self._response:
+                    raise
+            return _answered(self._view("raw", asked.output), asked.by, answer, *args, **kwargs)
 
     def _ask_raw(
         self, what: str, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs
@@ -1386,8 +1391,7 @@ class Explainer:
         output : label, optional
             The output to draw. By default all outputs, up to eight. Surfaces need a single one.
         response : {"raw", "probability", "prediction"}, optional
-            The scale. By default that of the Explainer; if it has none, probabilities for classifiers whose rows are in
-            memory, and the raw score otherwise.
+            The scale. Defaults to that of the Explainer.
         by : name of a column, sequence of names, or array of shape (n_rows,), optional
             Groups of background rows, whose curves are drawn over each other.
         sort : {"model", "height", "rows"}, optional
@@ -1425,7 +1429,6 @@ class Explainer:
         from glasswood.plots._draw import Canvas, page_of, plot_page
         from glasswood.questions.importance import ranked
 
-        response = self._scale_of_figures(response)
         asked = [features] if isinstance(features, str) else features
         options: dict[str, Any] = {"sort": sort, "xscale": xscale, "std": std, "observed": observed, "error": error}
         with threads_limited_to(self._threads):
@@ -1434,10 +1437,6 @@ class Explainer:
             curves = self.partial_dependence(chosen, output=output, response=response, by=by)
             panels = [make() for make in curves._drawers(**options)]
         return plot_page(panels, Canvas(backend, ax, title, figsize), [note] if note else [], sharey=sharey)
-
-    def _scale_of_figures(self, response: str | None) -> str:
-        """Return the default scale of figures."""
-        return response or self._response or self._study.scale_of_figures.response
 
     def report(
         self,
@@ -1463,8 +1462,7 @@ class Explainer:
         title : str, optional
             The title of the page. Defaults to the class of the model.
         response : {"raw", "probability", "prediction"}, optional
-            The scale. By default that of the Explainer; if it has none, probabilities for classifiers whose rows are in
-            memory, and the raw score otherwise. Interactions are shown on the raw scale.
+            The scale. Defaults to that of the Explainer. Interactions are shown on the raw scale.
         by : str, sequence of str, array of shape (n_rows,), or mapping from groups to Backgrounds, optional
             Groups of rows to compare: anything that `summarize` accepts as `by`, or the dict it then returns.
         n_interactions : int, default 10
@@ -1495,9 +1493,19 @@ class Explainer:
 
         if path is not None:
             new_file(path)  # refused before the work begins
-        view = self._view(self._scale_of_figures(response))
+        view = self._view(response)
         with threads_limited_to(self._threads):
             report = report_of(Subject(view, parts("_section"), Settings(title, by, n_interactions, notes, gate)))
         if path is not None:
             report.save(path)
         return report
+
+
+def _answered(
+    view: View, by: object, answer: Callable[Concatenate[View, P], T], *args: P.args, **kwargs: P.kwargs
+) -> T | Grouped[T]:
+    """Return an answer, or one for each group of rows."""
+    if by is None:
+        return answer(view, *args, **kwargs)
+    names, studies = view.study.in_groups(by)
+    return Grouped(names, {key: answer(view.of(own), *args, **kwargs) for key, own in studies.items()})

@@ -14,6 +14,7 @@ __all__ = [
     "MissingExtraError",
     "MissingFileError",
     "ModelMismatchError",
+    "ScaleError",
     "TableError",
     "TooLargeError",
     "UnsupportedModelError",
@@ -149,6 +150,19 @@ class BackgroundError(GlasswoodError, ValueError):
     --------
     >>> import glasswood as gw
     >>> issubclass(gw.errors.BackgroundError, ValueError)
+    True
+    """
+
+
+class ScaleError(BackgroundError, UnsupportedModelError):
+    """A question that cannot be answered on a scale with these rows, but can be for the score.
+
+    It is raised if the scale was asked for. Otherwise the question is answered for the score.
+
+    Examples
+    --------
+    >>> import glasswood as gw
+    >>> issubclass(gw.errors.ScaleError, gw.errors.BackgroundError)
     True
     """
 

@@ -63,7 +63,9 @@ EXPLAINERS = {
         response="prediction",
         folds=3,
     ),
-    "exposure on the raw scale": lambda folder: _explain("hist_poisson", target=column("visits"), exposure=EXPOSURE),
+    "exposure on the raw scale": lambda folder: _explain(
+        "hist_poisson", target=column("visits"), exposure=EXPOSURE, response="raw"
+    ),
     "classes": lambda folder: _explain("forest_multiclass", target=column("kind"), folds=3),
     "probability": lambda folder: _explain("hist_binary", response="probability", target=column("bought"), folds=3),
     "groups of columns": lambda folder: _explain(

@@ -39,8 +39,7 @@ def tables(kind, folder):
 
 
 def _explained(kind, table):
-    response = {} if MAIN[kind] == "raw" else {"response": MAIN[kind]}
-    return gw.Explainer(model_of(kind), table, **response)
+    return gw.Explainer(model_of(kind), table, response=MAIN[kind])
 
 
 def _curves(ex):

@@ -192,7 +192,7 @@ class Setting:
 
     def options(self, asked, rows):
         """Return the arguments of an Explainer."""
-        found = {} if self.response == "raw" else {"response": self.response}
+        found = {"response": self.response} if self.response != "raw" or KINDS[asked.kind].exact else {}
         if self.over in ("rows", "covers"):
             found |= self._groups(asked.names)
             if self.weight is not None and self.over == "rows":

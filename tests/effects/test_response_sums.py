@@ -337,12 +337,12 @@ def test_other_scales():
     X = rows()[COLUMNS]
     arrow = pa.Table.from_pandas(X)
     with pytest.raises(BackgroundError, match='can be read only once; make the Explainer with response="probability"'):
-        gw.Explainer(model, arrow.to_reader()).partial_dependence("a", response="probability")
-    curve = gw.Explainer(model, arrow.to_reader()).partial_dependence("a")
+        gw.Explainer(model, arrow.to_reader(), response="raw").partial_dependence("a", response="probability")
+    curve = gw.Explainer(model, arrow.to_reader()).partial_dependence("a", response="raw")
     with pytest.raises(BackgroundError, match='can be read only once; make the Explainer with response="raw"'):
         curve.std()
     with pytest.raises(BackgroundError, match=r'no sums of this response .* response="raw"'):
-        gw.Explainer(model, gw.summarize(model, X, response="probability")).partial_dependence("a").std()
+        gw.Explainer(model, gw.summarize(model, X)).partial_dependence("a", response="raw").std()
     again = gw.Explainer(model, [X])  # that can be read again
     expected = gw.Explainer(model, X).partial_dependence("a", response="probability").heights
     np.testing.assert_array_equal(again.partial_dependence("a", response="probability").heights, expected)
@@ -357,8 +357,9 @@ def test_sums_of_another_model_are_refused():
     gw.Explainer(model, background)  # counts do not depend on the heights of leaves
     with pytest.raises(BackgroundError, match="no sums of this response of this model"):
         gw.Explainer(model, background, response="probability")
-    with pytest.raises(BackgroundError, match="only one of the backgrounds has"):
-        _ = background + gw.summarize(model, X, response="probability")
+    with pytest.warns(UserWarning, match="only one of the backgrounds has"):
+        total = background + gw.summarize(model, X)
+    assert gw.Explainer(model, total).units == "log-odds"
 
 
 def test_the_function_of_a_combination_is_part_of_the_model():

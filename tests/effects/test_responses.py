@@ -260,7 +260,7 @@ def test_refusals():
     with pytest.raises(BackgroundError, match="it needs rows; pass them to Explainer"):
         gw.Explainer(model, response="probability")
     with pytest.raises(BackgroundError, match=r'no sums of this response .* summarize\(.*response="probability"'):
-        gw.Explainer(model, gw.summarize(model, X), response="probability")
+        gw.Explainer(model, gw.summarize(model, X, answers=["counts"]), response="probability")
     with pytest.raises(ValueError, match='"probability" or "prediction", not'):
         gw.Explainer(model, X, response="odds")
     ex = gw.Explainer(model, X, response="probability")

@@ -122,7 +122,7 @@ class TestImportance:
     @pytest.mark.parametrize("make", [boosted, classifier])
     def test_is_the_standard_deviation_of_brute_force_curves(self, make):
         model, rows = make()
-        found = gw.Explainer(model, rows).importance(kind="main")
+        found = gw.Explainer(model, rows, response="raw").importance(kind="main")
         assert sorted(found.names) == sorted(rows)
         for name, height in zip(found.names, found.heights, strict=True):
             np.testing.assert_allclose(height, deviation(curve_at_rows(model, rows, [name])), atol=1e-9)
@@ -190,7 +190,7 @@ class TestImportance:
             np.testing.assert_allclose(found[name], deviation(curve_at_rows(model, rows, [name])), atol=1e-9)
 
     def test_says_what_it_is(self):
-        found = gw.Explainer(*classifier()).importance()
+        found = gw.Explainer(*classifier(), response="raw").importance()
         assert len(found.top(2)) == 2
         assert repr(found).startswith("Importance(total, 5 features x 3 outputs, softmax margin, total: ")
         assert found.to_frame().columns.tolist() == ["feature", "value_0", "value_1", "value_2", "total", "kind"]

@@ -343,7 +343,7 @@ def test_figures_show_what_was_observed(case):
     assert 2 <= len(dict.fromkeys(pooled)) <= 20
     assert {"observed", "exposure"} <= set(ex.partial_dependence().to_frame().columns)
     with pytest.raises(ArgumentError, match="response="):
-        gw.Explainer(model, frame, **ASKED).partial_dependence("a").plot(observed=True)
+        gw.Explainer(model, frame, **ASKED, response="raw").partial_dependence("a").plot(observed=True)
     with pytest.raises(ArgumentError, match="centered"):
         ex.partial_dependence("a", centered=True).plot(observed=True)
 
@@ -365,7 +365,7 @@ def test_the_report_tells_what_was_observed(case):
     page = gw.Explainer(model, frame, response="prediction", **ASKED).report().html
     assert "actual/expected" in page
     assert '"observed"' in page
-    raw = gw.Explainer(model, frame, **ASKED).report().html
+    raw = gw.Explainer(model, frame, **ASKED, response="raw").report().html
     assert "actual/expected" in raw
     assert '"observed"' not in raw
 

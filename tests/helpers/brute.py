@@ -183,7 +183,8 @@ class Proof:
         within: float | None = None,
     ) -> None:
         self.case, self.rng, self.weight = case, np.random.default_rng(seed), weight
-        self.ex = gw.Explainer(case.model, case.rows, sample_weight=weight) if explainer is None else explainer
+        asked: dict[str, Any] = {"sample_weight": weight, "response": "raw"}
+        self.ex = gw.Explainer(case.model, case.rows, **asked) if explainer is None else explainer
         self.e = self.ex.ensemble
         self.within = case.margin(self.e, within)
         self.tries = {

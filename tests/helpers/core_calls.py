@@ -33,10 +33,11 @@ def ask_everything() -> None:
     boosted = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=7, categorical_features="from_dtype")
     boosted.fit(table, np.digitize(y, [-1, 1]))
     weight = rng.integers(1, 5, size=300)
-    grouped = gw.Explainer(boosted, table, groups={"both": ["x0", "x1"]})
+    grouped = gw.Explainer(boosted, table, groups={"both": ["x0", "x1"]}, response="raw")
     grouped.partial_dependence("x2", "kind")
     ask_about_rows(grouped, table[:9])
-    for ex in (gw.Explainer(boosted, table), gw.Explainer(boosted, table, sample_weight=weight)):
+    raw: dict[str, Any] = {"response": "raw"}
+    for ex in (gw.Explainer(boosted, table, **raw), gw.Explainer(boosted, table, sample_weight=weight, **raw)):
         ask_about_curves(ex, table)
         ask_about_rows(ex, table[:9])
     plain = ExtraTreesRegressor(n_estimators=3, max_leaf_nodes=12, random_state=0).fit(X[["x0", "x1", "x2"]], y)

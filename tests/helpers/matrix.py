@@ -39,10 +39,11 @@ def make_model(frame: pd.DataFrame) -> Any:
 
 
 SETTINGS: dict[str, dict[str, Any]] = {
-    "": {},
+    "": {"response": "raw"},
+    "default": {},
     "probability": {"response": "probability"},
-    "weights": {"sample_weight": "weight"},
-    "target": {"target": "y", "folds": 5, "fold_by": "id"},
+    "weights": {"sample_weight": "weight", "response": "raw"},
+    "target": {"target": "y", "folds": 5, "fold_by": "id", "response": "raw"},
 }
 
 
@@ -75,6 +76,9 @@ QUESTIONS: dict[str, tuple[str, Question]] = {
     "probability: importance": ("probability", lambda ex, _: ex.importance()),
     "probability: ICE of the background": ("probability", lambda ex, _: ex.ice("a")),
     "probability: ALE": ("probability", lambda ex, _: ex.ale("a")),
+    "default: curves": ("default", lambda ex, _: ex.partial_dependence()),
+    "default: main importance": ("default", lambda ex, _: ex.importance(kind="main")),
+    "default: comparison": ("default", lambda ex, _: gw.compare({"one": ex, "other": ex})),
     "weights: curves": ("weights", lambda ex, _: ex.partial_dependence()),
     "weights: surface": ("weights", lambda ex, _: ex.partial_dependence("a", "c")),
     "weights: strengths": ("weights", lambda ex, _: ex.interaction_strengths()),

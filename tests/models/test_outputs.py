@@ -182,7 +182,7 @@ def test_two_classes_with_a_margin_each():
         assert ex.partial_dependence("a").outputs == (1,)
         assert ex.partial_dependence("a")(0.3) == pytest.approx(brute[1], abs=1e-6)
         assert ex.partial_dependence("a", output=0)(0.3) == pytest.approx(brute[0], abs=1e-6)
-        assert gw.Explainer(model, X).importance().units == "softmax margin"
+        assert gw.Explainer(model, X, response="raw").importance().units == "softmax margin"
 
 
 # ------------------------------------------------------------------------------------- both classes of binary models
@@ -235,7 +235,7 @@ def test_both_classes_of_everything_with_a_level(models, name, response):
 @pytest.mark.parametrize("background", [True, False], ids=["rows", "path-dependent"])
 def test_both_classes_of_values_of_rows(models, name, background):
     found, X = models
-    ex = gw.Explainer(found[name], X if background else None)
+    ex = gw.Explainer(found[name], X if background else None, response="raw")
     rows = X[:6]
     for method in ("shap_values", "banzhaf_values", "shap_interaction_values"):
         first, second = (getattr(ex, method)(rows, output=k) for k in (0, 1))
@@ -331,8 +331,9 @@ def test_figures_name_the_class():
     X, y = table()
     model = fitted(HistGradientBoostingClassifier(max_iter=8), X, np.array(["bad", "good"])[y])
     ex = gw.Explainer(model, X)
-    assert panel_of_curve(ex.partial_dependence("a")).y_label == "average log-odds of good"
-    assert panel_of_curve(ex.partial_dependence("a", output="bad")).y_label == "average log-odds of bad"
+    assert panel_of_curve(ex.partial_dependence("a")).y_label == "average probability of good"
+    raw = ex.partial_dependence("a", output="bad", response="raw")
+    assert panel_of_curve(raw).y_label == "average log-odds of bad"
     targets = gw.Explainer(fitted(RandomForestRegressor(**SMALL), X, X[["a", "b"]]), X)
     assert panel_of_curve(targets.partial_dependence("a", output=1)).y_label == "average prediction of target 1"
 
@@ -361,7 +362,8 @@ def test_compare_by_label():
         found.plot(["a"], output=0)
     X, y = table()
     boosted = fitted(HistGradientBoostingClassifier(max_iter=8), X, y)
-    halves = {"first": gw.Explainer(boosted, X[:60]), "second": gw.Explainer(boosted, X[60:])}
+    halves = {"first": gw.Explainer(boosted, X[:60], response="raw")}
+    halves["second"] = gw.Explainer(boosted, X[60:], response="raw")
     both = [gw.compare(halves, output=k) for k in (0, 1)]
     np.testing.assert_allclose(both[0].total, both[1].total, rtol=1e-9)
     np.testing.assert_allclose(both[0].curves("a")["first"].heights, -both[1].curves("a")["first"].heights)

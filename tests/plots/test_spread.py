@@ -220,7 +220,7 @@ def test_every_figure_of_curves_takes_std(three, two, rows, backend):
 
 def test_counts_alone_have_no_spread(rows, classes):
     model = fit(rows, classes > 0)
-    ex = gw.Explainer(model, gw.summarize(model, rows))
+    ex = gw.Explainer(model, gw.summarize(model, rows, answers=["counts"]))
     with pytest.raises(BackgroundError, match="response="):
         ex.plot("a", std=True)
     ex = gw.Explainer(model, gw.summarize(model, rows, response="probability"), response="probability")

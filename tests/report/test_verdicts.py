@@ -349,7 +349,7 @@ def test_missing_values_inside_and_outside_of_the_curve():
 
 def test_groups_show_averages_and_selection_rates(census):
     X, _, model = census
-    made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
+    made = sections_of(gw.Explainer(model, X, response="raw"), by="sex")["groups"]
     assert made["title"] == "Groups by sex"
     table = made["more"][0]
     chance = model.predict_proba(X)[:, 1]
@@ -438,7 +438,7 @@ def test_rows_of_groups_are_weighed_by_their_numbers(census):
 def test_differences_and_shifts_are_those_of_compare(census):
     X, _, model = census
     made = sections_of(gw.Explainer(model, X), by="sex")["groups"]
-    halves = {sex: gw.Explainer(model, X[X["sex"] == sex]) for sex in ("female", "male")}
+    halves = {sex: gw.Explainer(model, X[X["sex"] == sex], response="raw") for sex in ("female", "male")}
     found = gw.compare(halves)
     for name, difference, largest, shift in made["table"]["rows"]:
         k = found.features.index(name)
@@ -514,7 +514,7 @@ def test_a_pipeline_is_looked_at_like_any_model(census):
 def test_probabilities_have_interactions_of_the_raw_score(census):
     X, _, model = census
     made = sections_of(gw.Explainer(model, X, response="probability"))["interactions"]
-    raw = sections_of(gw.Explainer(model, X))["interactions"]
+    raw = sections_of(gw.Explainer(model, X, response="raw"))["interactions"]
     assert made["table"] == raw["table"]
     assert made["figures"] == raw["figures"]
     assert "about the raw score (log-odds)" in text_of(made)
@@ -642,7 +642,7 @@ def test_notes_and_a_place_to_sign(diabetes, tmp_path):
 def test_units_are_in_the_heads_of_columns(census, diabetes):
     X, _, model = census
     heads = [head["name"] for head in sections_of(gw.Explainer(model, X))["features"]["table"]["columns"]]
-    assert "Importance (log-odds)" in heads
+    assert "Importance (probability)" in heads
     X, model = diabetes
     heads = [head["name"] for head in sections_of(gw.Explainer(model, X))["features"]["table"]["columns"]]
     assert "Importance" in heads

@@ -123,9 +123,11 @@ def test_counts_alone(case, tmp_path):
 def test_files_and_streams(case, tmp_path):
     model, frame = case
     frame.to_parquet(tmp_path / "rows.parquet", row_group_size=50)
-    expected = gw.Explainer(model, frame, folds=K).partial_dependence("a", "kind").error
+    expected = gw.Explainer(model, frame, folds=K, response="raw").partial_dependence("a", "kind").error
     files = gw.Explainer(model, str(tmp_path / "rows.parquet"), folds=K)
-    np.testing.assert_array_equal(files.partial_dependence("a", "kind").error, expected)
+    np.testing.assert_array_equal(files.partial_dependence("a", "kind", response="raw").error, expected)
+    with pytest.raises(BackgroundError, match='or ask for response="raw"'):
+        _ = files.partial_dependence("a", "kind").error
     with pytest.raises(BackgroundError, match="the error of interaction strengths needs the rows of each fold"):
         _ = files.interaction_strengths().error
     with pytest.raises(BackgroundError, match="the error of a surface on this scale needs the rows of each fold"):
@@ -133,7 +135,7 @@ def test_files_and_streams(case, tmp_path):
     once = gw.Explainer(model, iter([frame]), folds=K, fold_by="id")
     found = once.partial_dependence("a", "kind").error
     np.testing.assert_array_equal(
-        found, gw.Explainer(model, frame, folds=K, fold_by="id").partial_dependence("a", "kind").error
+        found, gw.Explainer(model, frame, folds=K, fold_by="id", response="raw").partial_dependence("a", "kind").error
     )
     strengths = once.interaction_strengths()
     assert strengths.basis == "counts"
@@ -205,7 +207,7 @@ def test_classes(case):
     assert strengths.error.shape == strengths.heights.shape
     assert {"error_0", "error_2", "h_error_1"} <= set(strengths.to_frame(error=True).columns)
     binary = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=5).fit(frame[["a", "b", "c"]], label > 1)
-    ex = gw.Explainer(binary, frame, folds=K)
+    ex = gw.Explainer(binary, frame, folds=K, response="raw")
     one, other = (ex.partial_dependence("b", "c", output=label) for label in (False, True))
     np.testing.assert_array_equal(one.error, other.error)  # of scores of opposite sign
 

@@ -23,7 +23,7 @@ from sklearn.preprocessing import FunctionTransformer, OneHotEncoder, SplineTran
 from xgboost import XGBClassifier
 
 import glasswood as gw
-from glasswood.errors import ArgumentError, BackgroundError, TableError, TooLargeError, UnsupportedModelError
+from glasswood.errors import ArgumentError, BackgroundError, ScaleError, TableError, UnsupportedModelError
 from glasswood.questions.curves import _answer as _dependence
 
 
@@ -68,7 +68,7 @@ MODELS = {
 @pytest.fixture(scope="module", params=list(MODELS))
 def kind(request):
     model, y, labels, n_outputs, units = MODELS[request.param]
-    return gw.Explainer(deepcopy(model).fit(NUMBERS, y), NUMBERS), labels, n_outputs, units
+    return gw.Explainer(deepcopy(model).fit(NUMBERS, y), NUMBERS, response="raw"), labels, n_outputs, units
 
 
 def shape(*sizes, n_outputs):
@@ -357,8 +357,10 @@ def test_features_of_classifier_pipelines_are_ranked_by_the_raw_score(monkeypatc
     ex = gw.Explainer(make_pipeline(steps, HistGradientBoostingClassifier(max_iter=5)).fit(X, TWO), X)
     with monkeypatch.context() as patched:
         patched.setattr("glasswood.study._group_values.MAX_RESPONSES", 10)
-        with pytest.raises(TooLargeError, match='ask for response="raw"'):
+        with pytest.raises(ScaleError, match='ask for response="raw"'):
             ex.importance(kind="main", response="probability")
+        assert ex.importance(kind="main").units == "log-odds"
+        assert ex.plot() is not None
     figure = ex.plot()
     assert figure.axes[0].get_xlabel() == ex.importance().names[0] == "income"
     assert figure.axes[0].get_ylabel() == "average probability of yes"

@@ -77,10 +77,10 @@ def asked(name, *, given):
     X, y, exposure, offset = make_rows()
     model, raw = LIBRARIES[name](X, y, offset)
     if given:
-        ex = gw.Explainer(model, X, target=y, exposure=exposure, offset=offset)
+        ex = gw.Explainer(model, X, target=y, exposure=exposure, offset=offset, response="raw")
         return ex, X, lambda Z: raw(Z, offset[: len(Z)]) - offset[: len(Z)]
     zero = None if name in ("xgboost", "catboost") else 0.0
-    return gw.Explainer(model, X), X, lambda Z: raw(Z, zero)
+    return gw.Explainer(model, X, response="raw"), X, lambda Z: raw(Z, zero)
 
 
 @pytest.mark.parametrize("given", [True, False])
@@ -147,7 +147,7 @@ def test_other_boosters_of_xgboost(how):
         y, offset = y.clip(0, 2), np.random.default_rng(1).normal(size=(N, 3))
     booster = xgb.train(options, xgb.DMatrix(X, y, base_margin=offset), 6)
     left = booster.predict(xgb.DMatrix(X.assign(a=0.5), base_margin=offset), output_margin=True) - offset
-    ex = gw.Explainer(booster, X, offset=offset)
+    ex = gw.Explainer(booster, X, offset=offset, response="raw")
     np.testing.assert_allclose(ex.partial_dependence("a")([0.5])[0], left.mean(axis=0), rtol=0, atol=1e-5)
 
 
@@ -167,7 +167,7 @@ def test_counts_tell_whether_rows_had_an_offset(tmp_path):
     X, y, exposure, offset = make_rows()
     model, raw = xgboost(X, y, offset)
     rows = X.assign(o=offset, e=exposure, y=y, g=np.where(X.b > 0, "high", "low"))
-    background = gw.summarize(model, rows, offset="o", by="g")  # no sums of responses are in it
+    background = gw.summarize(model, rows, offset="o", by="g", answers=["counts"])  # no sums of responses are in it
     background["high"].save(tmp_path / "high.gw")
     again = gw.Background.load(tmp_path / "high.gw")
     ex = gw.Explainer(model, again)
@@ -175,14 +175,14 @@ def test_counts_tell_whether_rows_had_an_offset(tmp_path):
     left = (raw(X, offset) - offset)[high].mean()
     np.testing.assert_allclose(ex.partial_dependence("a").mean, left, atol=1e-5)
     both = background["high"] + background["low"]
-    assert both == gw.summarize(model, rows, offset="o")
+    assert both == gw.summarize(model, rows, offset="o", answers=["counts"])
     np.testing.assert_allclose(
         gw.Explainer(model, both - background["low"]).partial_dependence("a").mean, left, atol=1e-5
     )
     with pytest.raises(BackgroundError, match="offset"):
         background["high"] + gw.summarize(model, rows[~high])
     rows.to_parquet(tmp_path / "rows.parquet")
-    files = gw.Explainer(model, str(tmp_path / "rows.parquet"), offset="o")
+    files = gw.Explainer(model, str(tmp_path / "rows.parquet"), offset="o", response="raw")
     np.testing.assert_allclose(files.partial_dependence("a").mean, (raw(X, offset) - offset).mean(), atol=1e-5)
 
 

@@ -181,7 +181,7 @@ def test_c3_one_scale():
     X, y = sklearn_models.data("classification")
     model = HistGradientBoostingClassifier(**BOOST).fit(X, y)
     for background in (X, None, gw.summarize(model, X)):
-        curve = gw.Explainer(model, background).partial_dependence(0)
+        curve = gw.Explainer(model, background, response="raw").partial_dependence(0)
         assert curve.units == "log-odds"
         assert curve.mean == pytest.approx(model.decision_function(X).mean())
 

@@ -30,7 +30,7 @@ __all__ = ["COMMANDS"]
 @output_file("The page", "model.html")
 @click.option("--title", help="The title of the page.")
 @click.option("--by", metavar="COLUMN", help="Compare groups of rows: predictions, curves and columns.")
-@response_option("Default: a classifier's probability, else raw.")
+@response_option()
 @click.option("--notes", multiple=True, metavar="TEXT", help="A paragraph of your own; can be repeated.")
 @click.option(
     "--interactions",

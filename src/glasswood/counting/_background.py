@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
@@ -32,6 +33,8 @@ __all__ = ["OF_FOLDS", "SUMS", "Background", "background_of", "background_of_tal
 FORMAT = "glasswood background 4"  # file type and version
 
 OF_FOLDS = "folds "  # the beginning of the names of vectors that have one part for each fold of the rows
+# The beginnings of the names of vectors that belong to one question. Sums of responses have none.
+OF_QUESTIONS = ("target ", "offset ", "loss ", "local effects ", "edges of ", "falls of rows: ")
 SUMS: tuple[Combine, ...] = ("sum", "wide sum")
 MAX_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
 
@@ -221,8 +224,13 @@ class Background(ReadOnly):
 
     def _kept(self, other: Background, sign: int) -> dict[str, Combine]:
         """Return the vectors of a sum or a difference: what is no sum cannot be subtracted."""
-        if self._sums.keys() != other._sums.keys():
-            names = sorted({_question_of(name) for name in self._sums.keys() ^ other._sums.keys()})
+        lacking = self._sums.keys() ^ other._sums.keys()
+        if lacking and all(map(_is_of_responses, lacking)):
+            names = sorted({_question_of(name.removeprefix(OF_FOLDS)) for name in lacking})
+            message = f"only one of the backgrounds has {' and '.join(names)}, so the result has none"
+            warnings.warn(message, UserWarning, stacklevel=4)
+        elif lacking:
+            names = sorted({_question_of(name) for name in lacking})
             message = (
                 f"only one of the backgrounds has {', '.join(map(repr, names))} of this model; summarize both with the "
                 "same model and arguments"
@@ -345,6 +353,12 @@ def _content_of(path: str | PathLike[str]) -> bytes:
         why = error.strerror if isinstance(error, OSError) else str(error)
         message = f"a background is loaded from a file that save has written, and {brief(path)} cannot be read: {why}"
         raise FileError(message) from error
+
+
+def _is_of_responses(name: str) -> bool:
+    """Return whether a vector has sums of responses: without them, answers are about the score."""
+    name = name.removeprefix(OF_FOLDS)
+    return _question_of(name) != name and not name.startswith(OF_QUESTIONS)
 
 
 def _question_of(name: str) -> str:

@@ -9,7 +9,7 @@ w e: the sums are then those of w m, of w m^2/e, and of w e.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -21,7 +21,7 @@ from glasswood.counting._statistic import Batch, Tally, Vector
 from glasswood.counting._wide import LIMBS, digits_of, limbs_of, numbers_of, weighted_sums
 from glasswood.effects._responses import TOO_LARGE, AnyQuestions
 from glasswood.effects._row_sums import FRACTION, RowSums, asked_of, factor_of, less_log, name_of, unit_of
-from glasswood.errors import BackgroundError, TooLargeError, UnsupportedModelError
+from glasswood.errors import BackgroundError, ScaleError, TooLargeError
 from glasswood.kernels._read_only import read_only
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._scale import Scale
@@ -56,12 +56,15 @@ class ResponsesSpec:
         The name of the vector, see `name_of`.
     offset, exposure : bool, default False
         Whether rows have an offset, and an exposure beside it.
+    features : tuple of int, optional
+        The features that are asked for, in their order: by default all that the model uses.
     """
 
     scale: Scale
     key: str
     offset: bool = False
     exposure: bool = False
+    features: tuple[int, ...] | None = None
 
     @classmethod
     def of_model(cls, ensemble: TreeEnsemble, scale: Scale, columns: RowColumns = NO_COLUMNS) -> ResponsesSpec:
@@ -83,6 +86,11 @@ class ResponsesSpec:
                 if name.startswith(units + words) and name.rpartition(" ")[2] == digest:
                     return replace(self, key=name, offset=True, exposure=words == PER_UNIT)
         return self
+
+    def of_features(self, features: Iterable[int]) -> ResponsesSpec:
+        """Return the same for some features that the model uses. They are not kept in a file."""
+        listed = tuple(sorted(features))
+        return replace(self, key=f"{self.key} of {listed}", features=listed)
 
     def statistic(self, plan: CountPlan) -> ResponseSums:
         """Return the statistic of a model."""
@@ -116,7 +124,7 @@ class ResponseSums(RowSums):
 
     @cached_unpickled
     def _questions(self) -> AnyQuestions:
-        return self.responses.questions(asked_of(self.plan))
+        return self.responses.questions(asked_of(self.plan, self._spec.features))
 
     def add(self, tallies: Sequence[Tally], batch: Batch) -> None:
         """Add rows to the tallies of their groups."""
@@ -195,7 +203,7 @@ def refuse_offset(what: str, spec: ResponsesSpec) -> None:
             f"{what} on this scale is not available with offset=; curves and importance are, and everything on the "
             'raw scale (response="raw"), which does not contain the offset'
         )
-        raise UnsupportedModelError(message)
+        raise ScaleError(message)
 
 
 class ResponseMoments:
@@ -204,23 +212,22 @@ class ResponseMoments:
     Parameters
     ----------
     ensemble : TreeEnsemble
-    scale : Scale
+    spec : ResponsesSpec
+        What the sums are of. With exposures, answers are means of rates, weighted by exposure.
     limbs : ndarray of int64
         The sums.
     total : int
         The sum of the rows' weights in the same unit.
-    per_unit : bool, default False
-        Whether answers are those per unit of exposure: means of rates, weighted by exposure.
     """
 
-    def __init__(
-        self, ensemble: TreeEnsemble, scale: Scale, limbs: NDArray[np.int64], total: int, *, per_unit: bool = False
-    ) -> None:
-        plan = make_plan(ensemble, 1, {})
+    def __init__(self, ensemble: TreeEnsemble, spec: ResponsesSpec, limbs: NDArray[np.int64], total: int) -> None:
+        plan, scale, per_unit = make_plan(ensemble, 1, {}), spec.scale, spec.exposure
         self._exposure = int(numbers_of(limbs[-LIMBS:])[0]) if per_unit else total << FRACTION  # in units of 2**-40
         self._rounded = total if per_unit else 0  # twice what rounding can make of it
         limbs = limbs[:-LIMBS] if per_unit else limbs
-        self._used, self._n_cells = ensemble.used_features.tolist(), plan.cells.n_cells
+        used, self._n_cells = ensemble.used_features.tolist(), plan.cells.n_cells
+        self._unused = set(range(ensemble.n_features)).difference(used)
+        self._used = used if spec.features is None else list(spec.features)
         n_questions = 1 + sum(int(self._n_cells[feature]) for feature in self._used)
         if limbs.size != n_questions * scale.outputs.n_columns * 2 * LIMBS:
             message = "the background is for a different model or different groups; run summarize with this model"
@@ -260,7 +267,7 @@ class ResponseMoments:
 
     @cached_property
     def curves(self) -> dict[int, NDArray[np.float64]]:
-        """The means with each feature in each of its cells, (n_cells, n_outputs) each."""
+        """The means with each feature that is asked for, or not used, in each of its cells, (n_cells, n_outputs)."""
         return self._by_feature(self._means)
 
     @cached_property
@@ -271,7 +278,6 @@ class ResponseMoments:
     def _by_feature(self, lines: NDArray[np.float64]) -> dict[int, NDArray[np.float64]]:
         ends = np.cumsum([self._n_cells[feature] for feature in self._used])
         result = dict(zip(self._used, np.split(lines[:-1], ends[:-1].astype(int)), strict=True)) if self._used else {}
-        for feature, n_cells in enumerate(self._n_cells.tolist()):
-            if feature not in result:
-                result[feature] = np.repeat(lines[-1:], n_cells, axis=0)
+        for feature in self._unused:
+            result[feature] = np.repeat(lines[-1:], self._n_cells[feature], axis=0)
         return {feature: read_only(result[feature]) for feature in sorted(result)}

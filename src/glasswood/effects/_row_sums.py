@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import blake2b
 from typing import Any
 
@@ -80,12 +80,11 @@ def less_log(
     return offset - (share / ensemble.score.link_scale) * np.log(exposure)[:, None]
 
 
-def asked_of(plan: CountPlan) -> list[Asked]:
-    """Return the questions: each feature that the model uses in each of its cells, and at last no change."""
+def asked_of(plan: CountPlan, features: Iterable[int] | None = None) -> list[Asked]:
+    """Return the questions: some features, by default all that are used, in each of their cells, and then no change."""
     cells = plan.cells.n_cells
-    asked: list[Asked] = [
-        (int(plan.player_of[f]), np.array([f]), np.arange(cells[f])[None]) for f in plan.ensemble.used_features
-    ]
+    own = plan.ensemble.used_features.tolist() if features is None else features
+    asked: list[Asked] = [(int(plan.player_of[f]), np.array([f]), np.arange(cells[f])[None]) for f in own]
     return [*asked, unchanged()]
 
 

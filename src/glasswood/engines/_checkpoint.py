@@ -34,7 +34,7 @@ class Checkpoint:
     """
 
     def __init__(self, folder: str | PathLike[str], job: Job) -> None:
-        self.path = Path(folder) / f"{job.key}.partial"
+        self.path = self.path_of(folder, job)
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:  # such as a file of that name
@@ -42,6 +42,11 @@ class Checkpoint:
             raise FileError(message) from error
         self._lock = threading.Lock()
         self.partial, self.digests = self._load(job)
+
+    @staticmethod
+    def path_of(folder: str | PathLike[str], job: Job) -> Path:
+        """Return the file of a job in a folder."""
+        return Path(folder) / f"{job.key}.partial"
 
     def _load(self, job: Job) -> tuple[Partial, list[bytes]]:
         if not self.path.exists():

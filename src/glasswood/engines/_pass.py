@@ -233,6 +233,20 @@ class Pass:
         log.info("counted %s in %.1f s; the ledger shows each of %s once", counted, monotonic() - began, parts)
         return result
 
+    def resumes(
+        self,
+        plan: CountPlan,
+        sample_weight: object,
+        by: object,
+        *,
+        further: Sequence[StatisticSpec],
+        values: RowColumns,
+    ) -> bool:
+        """Return whether the folder of checkpoints has one of this pass."""
+        if self._folder is None:
+            return False
+        return Checkpoint.path_of(self._folder, self._job(plan, sample_weight, by, further, values)).exists()
+
     def _log_plan(self, job: Job) -> None:
         """Log what is about to be counted."""
         if not log.isEnabledFor(logging.INFO):

@@ -15,7 +15,7 @@ from glasswood.models._ensemble import Link, Score
 from glasswood.models._opened import Opened
 from glasswood.models._outputs import NO_LABELS, Outputs
 
-__all__ = ["Scale", "scale_of"]
+__all__ = ["Scale", "predicted_response", "scale_of"]
 
 RESPONSES = {"logistic": "probability", "softmax": "probability", "exp": "prediction"}  # what links give
 
@@ -96,6 +96,17 @@ def scale_of(model: Opened, response: str | None = None) -> Scale:
     outputs = Outputs(score.labels, score.n_outputs, score.binary, 0.0 if is_score else 1.0)
     units = score.units if is_score else RESPONSES.get(link, "value")
     return Scale(response, score, link, inverse, outputs, units, model.ensemble.derived is None)
+
+
+def predicted_response(model: Opened) -> str:
+    """Return the response that the link of a model gives, such as "probability"; "raw" if there is none.
+
+    Scores that are probabilities already, and those of an unknown link, such as of rankers, are what they are.
+    """
+    if model.combination is not None:
+        return model.combination.response
+    score = model.ensemble.score
+    return "raw" if score.units == "probability" else RESPONSES.get(score.link, "raw")
 
 
 def _link_of(score: Score, response: str) -> Link:

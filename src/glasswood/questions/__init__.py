@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from glasswood.counting._statistic import StatisticSpec
     from glasswood.study._summary_plan import SummaryPlan
 
-__all__ = ["FAMILIES", "parts", "specs_of"]
+__all__ = ["COUNTS", "FAMILIES", "parts", "specs_of"]
+
+COUNTS = "counts"  # what `summarize` is asked for if nothing else is to be found beside the counts
 
 # The order is that of the guide, and of docs/questions.md.
 FAMILIES = ("curves", "ale", "importance", "interactions", "rows", "shapes", "rating_tables", "drift")
@@ -37,6 +39,7 @@ def specs_of(summary: SummaryPlan, answers: object) -> list[StatisticSpec]:
         message = f"answers= is a list of questions, or a mapping to their options, not {brief(answers)}"
         raise ArgumentError(message)
     result: list[StatisticSpec] = []
+    counted[COUNTS] = lambda _: []
     for name, options in answers.items() if isinstance(answers, Mapping) else ((name, {}) for name in answers):
         if not isinstance(name, str) or name not in counted:
             message = f"answers= has {brief(name)}, but it takes questions that need sums: {_listed(counted)}"

@@ -73,12 +73,12 @@ class StudyFolds:
         refuse_empty(shares, self.division)
         return [(share, np.flatnonzero(fold == k)) for k, share in enumerate(shares.tolist())]
 
-    def refuse_without_table(self, what: str) -> None:
+    def refuse_without_table(self, what: str, otherwise: str = "") -> None:
         """Refuse what needs the rows of each fold, unless these are a table in memory."""
         if not self._study.over.in_memory:
             message = (
                 f"the error of {what} needs the rows of each fold, and rows that are no table in memory are only "
-                "counted in folds; pass a table as the background"
+                f"counted in folds; pass a table as the background{otherwise}"
             )
             raise BackgroundError(message)
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from glasswood.errors import TooLargeError
+from glasswood.errors import GlasswoodError, TooLargeError
 from glasswood.study._study import Study
 
 __all__ = ["GroupValues", "group_values", "groups_of"]
@@ -33,7 +33,7 @@ class GroupValues(NamedTuple):
     place: NDArray[np.intp]
 
 
-def group_values(study: Study, player: int, remedy: str) -> GroupValues:
+def group_values(study: Study, player: int, remedy: str, error: type[GlasswoodError] = TooLargeError) -> GroupValues:
     """Return the values of a group; too many to try all of them for each row are refused, with a remedy."""
     plan, used, rows = study.plan(1), study.ensemble.used_features, study.own_rows()
     lines = np.flatnonzero(plan.player_of[used] == player)
@@ -48,7 +48,7 @@ def group_values(study: Study, player: int, remedy: str) -> GroupValues:
             f"the group {plan.players[player]!r} has {cells.shape[1]:,} different values among {rows.n_rows:,} rows, "
             f"too many to try all for each row; leave out the column {largest!r}, which has the most, {remedy}"
         )
-        raise TooLargeError(message)
+        raise error(message)
     return GroupValues(used[lines], cells.astype(np.int64), place.ravel())
 
 

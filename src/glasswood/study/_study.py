@@ -25,7 +25,7 @@ from glasswood.errors import BackgroundError, TooLargeError
 from glasswood.kernels import _core
 from glasswood.kernels._read_only import read_only
 from glasswood.models._opened import Opened
-from glasswood.models._scale import Scale, scale_of
+from glasswood.models._scale import Scale, predicted_response, scale_of
 from glasswood.models._user_columns import UserColumns
 from glasswood.parallel._lazy import Cache, Deferred, Lock, cached_property
 from glasswood.parallel._lru_cache import LRUCache
@@ -90,7 +90,8 @@ class Study:
         self.kept = LRUCache(MAX_KEPT)  # tables that wait for more rows
         self._counted: dict[int, Background] = {}
         self._effects: dict[int, Effects] = {}
-        asked = scale_of(model, response)
+        self._moments: dict[str, dict[frozenset[int] | None, ResponseMoments]] = {}  # by response, then features
+        asked = scale_of(model, response or predicted_response(model))
         self._targets = TargetsSpec.of_model(model, over.columns) if over.columns.target is not None else None
         along: list[StatisticSpec] = [] if asked.additive else [self.responses_spec(asked)]
         along += [] if self._targets is None else [self._targets]
@@ -130,17 +131,30 @@ class Study:
         key, counted = self.responses_spec(scale).key, self.over.counted
         return (counted is not None and key in counted.vectors) or any(key == spec.key for spec in self._along)
 
-    def moments(self, scale: Scale) -> ResponseMoments:
-        """Return the means and spreads of responses on a scale, after a pass over the rows if need be."""
-        return self.cached(("moments", scale.response), lambda: self._find_moments(scale))
+    def moments(self, scale: Scale, features: Iterable[int] | None = None) -> ResponseMoments:
+        """Return the means and spreads of responses on a scale, after a pass over the rows if need be.
 
-    def _find_moments(self, scale: Scale) -> ResponseMoments:
+        They are those of at least some features, by default of all. In memory, the first features that are asked for
+        are computed alone, and all of them when others follow. The numbers are the same.
+        """
+        asked = None if features is None else frozenset(features) & self._used
+        with self._lock:
+            known = self._moments.setdefault(scale.response, {})
+            for own, result in known.items():
+                if own is None or (asked is not None and asked <= own):
+                    return result
+            if any(known) or asked == self._used or not self.over.in_memory:
+                asked = None
+            known[asked] = self._find_moments(scale, asked)
+            return known[asked]
+
+    def _find_moments(self, scale: Scale, features: frozenset[int] | None) -> ResponseMoments:
         spec = self.responses_spec(scale)
         if not self._can_sum(scale):
             raise BackgroundError(self.over.no_sums.format(response=scale.response))
+        spec = spec if features is None else spec.of_features(features)
         background = self.background_with(spec)
-        vector = background.vectors[spec.key]
-        return ResponseMoments(self.ensemble, scale, vector, background.total, per_unit=spec.exposure)
+        return ResponseMoments(self.ensemble, spec, background.vectors[spec.key], background.total)
 
     def sample(self, n_parts: int) -> Study:
         """Return a study of about one of so many parts of the rows of a table in memory, chosen by their numbers."""
@@ -218,12 +232,12 @@ class Study:
             raise BackgroundError(NO_ROWS)
         return result
 
-    def summed(self, spec: StatisticSpec, remedy: str) -> Background:
+    def summed(self, spec: StatisticSpec, remedy: str, error: type[BackgroundError] = BackgroundError) -> Background:
         """Return a background that has a statistic, after a pass over the rows if need be; or refuse, with a remedy."""
         with self._lock:
             known = any(spec.key in counts.vectors for counts in self._known_counts)
             if not known and not self.over.can_count:
-                raise BackgroundError(remedy)
+                raise error(remedy)
             return self.background_with(spec)
 
     @property
@@ -253,14 +267,12 @@ class Study:
             self._counted[result.order] = result
         return result
 
-    @property
-    def scale_of_figures(self) -> Scale:
-        """The scale on which figures are drawn by default: probabilities of classifiers, if the rows are at hand."""
-        links = self.ensemble.score.link in ("logistic", "softmax") and self.ensemble.score.units != "probability"
-        if not links or self.combined:
-            return self.scale()
-        known = not self.over.can_count and self._can_sum(scale_of(self.model, "probability"))
-        return self.scale("probability" if self.over.in_memory or known else None)
+    @cached_property
+    def default_response(self) -> str:
+        """The scale of answers by default: the response that the link gives, or the score without sums of it."""
+        result = predicted_response(self.model)
+        has_score = result != "raw" and not self.combined
+        return "raw" if has_score and not self._can_sum(scale_of(self.model, result)) else result
 
     def in_groups(self, by: Any) -> tuple[tuple[str, ...], dict[Hashable, Study]]:
         """Return the columns that define groups of the rows (none for a label per row), and a study of each group."""

@@ -14,7 +14,7 @@ from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._response_sums import refuse_offset
 from glasswood.effects._responses import Responses, all_responses, batch_of, sum_responses
 from glasswood.effects._row_cells import CellBlock, Rows
-from glasswood.errors import BackgroundError, TableError, UnsupportedModelError
+from glasswood.errors import BackgroundError, ScaleError, TableError, UnsupportedModelError
 from glasswood.models._ensemble import TreeEnsemble
 from glasswood.models._outputs import OutputSelection
 from glasswood.models._scale import Scale
@@ -106,6 +106,17 @@ class View:
             return self.study.raw_curves
         return self.study.cached(("curves", self.scale.response), self._curves_of_responses)
 
+    def curve(self, feature: int) -> Floats:
+        """Return the height of every cell of a feature that is a player of its own, for all outputs."""
+        if self.scale.additive:
+            return self.study.raw_curves[feature]
+        return self.study.moments(self.scale, [feature]).curves[feature]
+
+    def expect(self, features: Iterable[int]) -> None:
+        """Compute the curves of some features together, if that is faster than one after the other."""
+        if not self.scale.additive:
+            self.study.moments(self.scale, features)
+
     def _curves_of_responses(self) -> dict[int, Floats]:
         plan = self.study.plan(1)
         single = np.bincount(plan.player_of)[plan.player_of] == 1
@@ -114,7 +125,7 @@ class View:
     @property
     def mean(self) -> Floats:
         """The average response, for each of all outputs."""
-        return self.study.raw_mean if self.scale.additive else self.study.moments(self.scale).mean
+        return self.study.raw_mean if self.scale.additive else self.study.moments(self.scale, ()).mean
 
     @property
     def level(self) -> Floats:
@@ -123,7 +134,8 @@ class View:
 
     def spread(self, feature: int) -> Floats:
         """Return the standard deviation over rows of the response with a feature in each of its cells."""
-        result: Floats = self.study.moments(self.scale).spreads[feature][:, self.chosen.columns]
+        spreads = self.study.moments(self.scale, [feature]).spreads[feature]
+        result: Floats = spreads[:, self.chosen.columns]
         return result  # equal for both classes of one score
 
     def responses_at(self, features: NDArray[np.intp], cells: NDArray[np.int64]) -> Floats:
@@ -184,11 +196,17 @@ class View:
 
     # --------------------------------------------------------------------------------------------- what is refused
 
+    @property
+    def refusal(self) -> type[BackgroundError]:
+        """The error for what these rows do not tell on this scale: a ScaleError if they may tell it of the score."""
+        on_raw = not (self.scale.is_score or self.study.combined) and self.ensemble.derived is None
+        return ScaleError if on_raw else BackgroundError
+
     def only_raw(self, what: str) -> None:
         """Refuse a question unless the response is a sum over trees."""
         if not self.scale.is_score:
             message = f'{what}: only the raw score is a sum over trees; make an Explainer with response="raw"'
-            raise UnsupportedModelError(message)
+            raise UnsupportedModelError(message) if self.study.combined else ScaleError(message)
         self.study.plan(1).refuse_derived()
 
     def refuse_offset(self, what: str) -> None:
@@ -203,8 +221,7 @@ class View:
                 f"{what} needs the rows themselves on this scale, but a Background, a stream that is read once, or a "
                 "frame on a cluster does not keep them; pass a table or files"
             )
-            on_raw = not self.study.combined and self.ensemble.derived is None  # where counts answer
-            raise BackgroundError(f'{message}, or ask for response="raw"' if on_raw else message)
+            raise self.refusal(f'{message}, or ask for response="raw"' if self.refusal is ScaleError else message)
 
     # ------------------------------------------------------------------------------------------- offset and exposure
 
@@ -280,7 +297,8 @@ class View:
         folds = study_folds(self.study)
         if folds is None:
             return np.empty((0, cells.shape[1], self.scale.outputs.n_columns))
-        folds.refuse_without_table(what)
+        otherwise = ', or ask for response="raw"' if self.refusal is ScaleError else ""
+        folds.refuse_without_table(what, otherwise)
         whole = self.responses_at(features, cells)
         parts = [
             (whole - share * self.of(study).responses_at(features, cells)) / (1.0 - share)

@@ -111,7 +111,10 @@ def output_options(function: Function) -> Function:
     return command
 
 
-def response_option(further: str) -> Callable[[Function], Function]:
+DEFAULT_SCALE = "Default: what the link of the model gives, such as a probability; the raw score if it has no link."
+
+
+def response_option(further: str = DEFAULT_SCALE) -> Callable[[Function], Function]:
     """Add --response to a command, with what its help says after the meaning of the scales."""
     return click.option(
         "--response",

@@ -346,7 +346,7 @@ def test_default_settings_on_real_data(name, kind, shared):
     assert ensemble.derived is not None
     np.testing.assert_array_equal(ensemble.predict(table), raw(model, table))
     some = table[:400]
-    for feature, curve in gw.Explainer(model, some).partial_dependence().items():
+    for feature, curve in gw.Explainer(model, some, response="raw").partial_dependence().items():
         if feature in texts and not curve.axis.column.n_codes:
             continue  # which the model does not use
         values, heights = points_of(curve, feature)

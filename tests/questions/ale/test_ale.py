@@ -209,7 +209,7 @@ def test_outputs(rows):
         fitted(lgb.LGBMClassifier(n_estimators=4, num_leaves=7, verbose=-1), X, label),
     ):
         raw = gw.read_model(model).predict
-        ex = gw.Explainer(model, X, sample_weight=w)
+        ex = gw.Explainer(model, X, sample_weight=w, response="raw")
         edges = [-2.0, -1.0, 0.0, 0.3, 2.0]
         ale = ex.ale("a", bins=edges)
         assert ale.heights.shape == (5, 3)
@@ -225,7 +225,7 @@ def test_outputs(rows):
         )
         np.testing.assert_allclose(ale.heights[:, k], expected, atol=1e-9)
     two = fitted(HistGradientBoostingClassifier(max_iter=5, categorical_features="from_dtype"), X, label > 0)
-    ex = gw.Explainer(two, X)
+    ex = gw.Explainer(two, X, response="raw")
     np.testing.assert_array_equal(ex.ale("a", output=False).values, -ex.ale("a").values)
 
 
@@ -272,7 +272,7 @@ def test_responses_are_their_definition(rows, kind, tmp_path):
     np.testing.assert_array_equal(loaded.ale("b").missing_heights, ales["b"].missing_heights)
     assert loaded.ale("b").gap == pytest.approx(ales["b"].gap)
     with pytest.raises(BackgroundError, match=f'response="{response}"'):
-        gw.Explainer(model, gw.summarize(model, X, answers=["ale"]), response=response).ale("a")
+        gw.Explainer(model, gw.summarize(model, X, answers=["counts"]), response=response).ale("a")
 
 
 def test_lists_count_what_bitsets_count(rows, monkeypatch):
@@ -492,7 +492,7 @@ def test_offsets(rows):
     X, y, _ = rows
     model = fitted(lgb.LGBMRegressor(objective="poisson", n_estimators=9, num_leaves=9, verbose=-1), X, np.abs(y))
     ex = gw.Explainer(model, X, offset=np.linspace(-1, 0, N), target=np.abs(y))
-    np.testing.assert_array_equal(ex.ale("a").values, gw.Explainer(model, X).ale("a").values)
+    np.testing.assert_array_equal(ex.ale("a").values, gw.Explainer(model, X).ale("a", response="raw").values)
     with pytest.raises(UnsupportedModelError, match="offset="):
         ex.ale("a", response="prediction")
 

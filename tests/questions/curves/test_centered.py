@@ -74,11 +74,11 @@ def test_curves_of_classifiers_on_both_scales():
     three = HistGradientBoostingClassifier(**HGB).fit(X, np.digitize(Y, [-0.5, 0.5]))
     for weight in (None, WEIGHT):
         asked = {"sample_weight": weight}
-        compare(gw.Explainer(two, X, **asked), two.decision_function, X, weight)
+        compare(gw.Explainer(two, X, **asked, response="raw"), two.decision_function, X, weight)
         compare(
             gw.Explainer(two, X, **asked, response="probability"), lambda rows: two.predict_proba(rows)[:, 1], X, weight
         )
-        compare(gw.Explainer(three, X, **asked), three.decision_function, X, weight)
+        compare(gw.Explainer(three, X, **asked, response="raw"), three.decision_function, X, weight)
         compare(gw.Explainer(three, X, **asked, response="probability"), three.predict_proba, X, weight)
     ex = gw.Explainer(two, X, response="probability")
     other = ex.partial_dependence("a", output=False, centered="mean")
@@ -156,7 +156,8 @@ def test_rates_are_centred_by_the_mean_rate():
     model = lgb.LGBMRegressor(objective="poisson", n_estimators=8, num_leaves=6, verbose=-1, n_jobs=1)
     model.fit(X, claims, init_score=np.log(exposure))
     given = {"target": claims, "exposure": exposure, "offset": np.log(exposure), "sample_weight": WEIGHT}
-    compare(gw.Explainer(model, X, **given), lambda rows: model.predict(rows, raw_score=True), X, WEIGHT)
+    raw = gw.Explainer(model, X, **given, response="raw")
+    compare(raw, lambda rows: model.predict(rows, raw_score=True), X, WEIGHT)
     ex = gw.Explainer(model, X, **given, response="prediction")
     compare(ex, lambda rows: np.exp(model.predict(rows, raw_score=True)), X, WEIGHT * exposure)
     curve = ex.partial_dependence("a", centered="mean")

@@ -199,7 +199,7 @@ CLASSIFIERS = {
 
 def agrees_with_scikit_learn(model, X, response="auto", weight=None):
     """Compare all curves and two surfaces on scikit-learn's grids."""
-    ex = gw.Explainer(model, X, sample_weight=weight)
+    ex = gw.Explainer(model, X, sample_weight=weight, response="raw")
     within = 1e-10 * np.ptp(ex.ensemble.predict(X))
     # Of two classes, scikit-learn reports the second one only.
     output = 1 if response == "predict_proba" and ex.ensemble.n_outputs == 2 else None

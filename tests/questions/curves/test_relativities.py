@@ -53,7 +53,7 @@ def test_refusals(case):
     plain = lgb.LGBMRegressor(n_estimators=3, verbose=-1).fit(X, y)
     with pytest.raises(UnsupportedModelError, match="log link"):
         gw.Explainer(plain, X).partial_dependence("a").relativity()
-    counted = gw.Explainer(model, gw.summarize(model, X)).partial_dependence("a")
+    counted = gw.Explainer(model, gw.summarize(model, X, answers=["counts"])).partial_dependence("a")
     assert counted.relativity().shape == counted.values.shape
     with pytest.raises(BackgroundError, match="response"):
         counted.relativity(scale="response")

@@ -55,7 +55,7 @@ def explainers():
     yield gw.Explainer(mixed, X), ("kind", "c")
     yield gw.Explainer(mixed, X, groups={"cd": ["c", "d"]}), ("a", "b")
     classes = fitted(HistGradientBoostingClassifier(max_iter=8, categorical_features="from_dtype"), X, three)
-    yield gw.Explainer(classes, X), ("b", "kind")
+    yield gw.Explainer(classes, X, response="raw"), ("b", "kind")
 
 
 def test_a_height_has_the_same_bits_wherever_it_is_asked_for(nothing_kept):

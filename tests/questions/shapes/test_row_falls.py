@@ -167,7 +167,7 @@ def test_probabilities_of_several_classes():
         curves = curves_of(lambda rows, k=k: model.predict_proba(rows)[:, k], X, "a", cuts)
         for side, counted in ((1, found.falling), (-1, found.rising)):
             assert counted[0, k] == by_hand(side * curves, 1e-9)[0].sum()
-    raw = ex.row_monotonicity("a")
+    raw = ex.row_monotonicity("a", response="raw")
     assert raw.units != found.units
     assert found.worst("a", output=1).row in range(len(X))
     with pytest.raises(TableError, match="one output"):

@@ -197,7 +197,8 @@ def local_effects(view: View, bins: Bins) -> LocalEffects | ResponseEffects:
     def count() -> LocalEffects | ResponseEffects:
         if isinstance(asked, AleResponsesSpec):
             no_sums = study.over.no_sums.format(response=view.scale.response)
-            counted = study.summed(asked, no_sums.replace("rows, response", "rows, answers=['ale'], response"))
+            remedy = no_sums.replace("rows, response", "rows, answers=['ale'], response")
+            counted = study.summed(asked, remedy, view.refusal)
             return ResponseEffects(study.ensemble, asked, counted)
         counted, plan = study.summed(asked, NO_COUNTS), _single_plan(study)
         jobs = study.shared.latest("jobs of bins", asked.key, lambda: bin_jobs(plan, bins))

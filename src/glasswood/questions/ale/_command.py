@@ -32,7 +32,7 @@ __all__ = ["COMMANDS"]
     "--bins", type=click.IntRange(1), metavar="N", help="The number of bins: 20, and 10 for pairs, by default."
 )
 @click.option("--joint", is_flag=True, help="Write the effect of two features beyond each of them alone.")
-@response_option("Default: raw.")
+@response_option()
 @output_options
 @table_options
 @model_options

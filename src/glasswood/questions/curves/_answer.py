@@ -12,7 +12,7 @@ from glasswood.questions.curves._answer_grids import GridSpec, PointsOnGrid, Sam
 from glasswood.questions.curves._answer_pairs import PairsOnGrid
 from glasswood.questions.curves._answer_points import points_at
 from glasswood.questions.curves._answer_request import Request
-from glasswood.questions.curves._answer_surface import surface_of, surface_of_names
+from glasswood.questions.curves._answer_surface import refuse_surfaces, surface_of, surface_of_names
 from glasswood.questions.curves._result import Curve
 from glasswood.questions.curves._result_collections import Curves, Pairs
 from glasswood.questions.curves._result_points import Points
@@ -36,7 +36,7 @@ def _for_each_feature(view: View, listed: list[Any] | None, request: Request) ->
     """Return the partial dependence of each entry of a list, or of all features: a mapping."""
     if listed is None and request.plain:
         return curves(view)
-    own, result = request.of_each(), {}
+    own, asked = request.of_each(), dict[Any, tuple[str, ...]]()
     items = listed
     if items is None:
         items = (None if own.grid is None else own.grid.features(view.study)) or list(view.study.plan(1).players)
@@ -45,8 +45,13 @@ def _for_each_feature(view: View, listed: list[Any] | None, request: Request) ->
         if len(names) > 1 and request.at is not None:
             message = f"at= in a list is for single features; ask for {names!r} alone, or pass grid="
             raise ArgumentError(message)
-        result[names if isinstance(item, tuple) else names[0]] = _for_features(view, names, own)
-    return Curves(result)
+        asked[names if isinstance(item, tuple) else names[0]] = names
+        if len(names) > 1:
+            refuse_surfaces(view)  # before rows are counted, which some sources allow once only
+    if own.grid is None:
+        single = {name for names in asked.values() if len(names) <= 2 for name in names} - view.study.groups.keys()
+        view.expect(map(view.ensemble.feature_names.index, single))
+    return Curves({key: _for_features(view, names, own) for key, names in asked.items()})
 
 
 def _for_features(view: View, features: Sequence[Any], request: Request) -> Curve | Surface | Points:
@@ -101,6 +106,7 @@ def joint_partial_dependence(view: View, spec: GridSpec | None) -> Curves[Surfac
     study = view.study
     if view.scale.additive:
         study.refuse_order(2)
+    refuse_surfaces(view)
     single = [name for name in study.plan(1).players if name not in study.groups]
     if spec is None:
         return Curves(Lazy(Pairs(single), partial(surface_of_names, view)))

@@ -43,7 +43,7 @@ def curve_of(view: View, feature: int) -> Curve:
 
 def heights_of(view: View, feature: int) -> NDArray[np.float64]:
     """Return the heights of the curve of a feature, for the outputs that are asked for."""
-    return view.levels(view.curves[feature])
+    return view.levels(view.curve(feature))
 
 
 def _folds(view: View, feature: int) -> Folds:

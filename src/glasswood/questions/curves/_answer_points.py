@@ -85,7 +85,7 @@ def _heights_at(view: View, located: Located, n_players: int) -> Floats:
     check_memory((n_points, view.ensemble.n_outputs), 8, "Ask for fewer points at a time")
     has_offset = not view.scale.additive and study.responses_spec(view.scale).offset  # which sums over rows have
     if not view.scale.additive and features.size == 1 and (has_offset or not study.over.in_memory):
-        known: Floats = view.curves[int(features[0])][cells[0]]
+        known: Floats = view.curve(int(features[0]))[cells[0]]
         return known
     if not view.scale.additive:
         return view.responses_at(features, cells)

@@ -62,7 +62,7 @@ class ResponsePair:
         view, (a, b) = self._view, self._features
         with threads_limited_to(self._limit):
             joint = view.responses_at(np.array([a, b]), np.stack([x, y]))
-            return view.changes(joint - view.curves[a][x] - view.curves[b][y] + view.mean)
+            return view.changes(joint - view.curve(a)[x] - view.curve(b)[y] + view.mean)
 
     def at(self, x: NDArray[np.int64], y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the heights at points, given their cells."""

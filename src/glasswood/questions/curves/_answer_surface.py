@@ -16,7 +16,7 @@ from glasswood.study._folds import study_folds
 from glasswood.study._study import Study
 from glasswood.study._view import View
 
-__all__ = ["surface_of", "surface_of_names"]
+__all__ = ["refuse_surfaces", "surface_of", "surface_of_names"]
 
 
 REMEDY = "Ask for points: partial_dependence(a, b, at=a table of points).error"
@@ -29,8 +29,8 @@ def surface_of(view: View, a: int, b: int) -> Surface:
     if study.over.once_only and view.scale.additive:
         study.effects(2)  # the largest order first: some sources can be counted once only
     if not view.scale.additive:
-        view.refuse_offset("a surface")
-        view.refuse_without_rows("a surface")
+        refuse_surfaces(view)
+        view.expect([a, b])
         pair = ResponsePair(view, (a, b))
     elif study.shares_path(a, b):
         pair = study.pair_effects(a, b).pair(a, b, view.chosen.columns, turned=view.chosen.total is not None)
@@ -41,6 +41,13 @@ def surface_of(view: View, a: int, b: int) -> Surface:
         find_rows=Deferred(lambda: _joint_rows(study, a, b)),
         find_folds=Deferred(lambda: _folds(view, a, b), LOST_ERROR) if view.has_folds else None,
     )
+
+
+def refuse_surfaces(view: View) -> None:
+    """Refuse surfaces on a scale on which they need the rows themselves, and no offset."""
+    if not view.scale.additive:
+        view.refuse_offset("a surface")
+        view.refuse_without_rows("a surface")
 
 
 def surface_of_names(view: View, names: tuple[str, str]) -> Surface:

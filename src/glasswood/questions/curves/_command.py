@@ -32,7 +32,7 @@ __all__ = ["COMMANDS"]
 @click.argument("data", metavar="BACKGROUND|DATA")
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
 @click.option("--joint", is_flag=True, help="Write the surface of two features instead of a curve of each.")
-@response_option("Default: raw.")
+@response_option()
 @output_options
 @table_options
 @model_options

@@ -83,7 +83,7 @@ TOP = 20
     metavar="FILE",
     help="Draw the measures over time (.png, .svg, .pdf, .html).",
 )
-@response_option("Default: raw.")
+@response_option()
 @output_options
 @table_options
 @model_options

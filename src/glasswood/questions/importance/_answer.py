@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from glasswood.counting._statistic import StatisticSpec
 from glasswood.effects._statistics import standard_deviation, streamed_moments, strongest_first
 from glasswood.effects._target_sums import scale_of_targets
-from glasswood.errors import ArgumentError, BackgroundError
+from glasswood.errors import ArgumentError, BackgroundError, ScaleError, TooLargeError
 from glasswood.parallel._lazy import Deferred
 from glasswood.questions.curves import curve_of
 from glasswood.questions.importance._answer_losses import (
@@ -63,7 +63,7 @@ def _total(view: View, *, all_rows: bool) -> Importance:
     study, spec = view.study, loss_spec(view.study, view.scale, CHANGE)
     why_not = refuse_total(study, spec, asked=True)
     if why_not:
-        raise BackgroundError(why_not)
+        raise view.refusal(why_not)
 
     def heights(losses: MeanLosses) -> Floats:
         return np.sqrt(np.maximum(losses.redrawn, 0.0))[:, view.chosen.columns]  # the same for both classes of a score
@@ -164,8 +164,9 @@ def _importance_of_groups(view: View, players: NDArray[np.intp]) -> Floats:
 
 def _deviation_of_responses(view: View, player: int, weight: Floats | None) -> Floats:
     """Return the standard deviation of the mean response with a group at each row's values."""
-    raw = "" if view.scale.is_score else 'ask for response="raw", or '
-    own = group_values(view.study, player, f"{raw}pass fewer rows")
+    on_raw = view.refusal is ScaleError
+    remedy = 'ask for response="raw", or pass fewer rows' if on_raw else "pass fewer rows"
+    own = group_values(view.study, player, remedy, ScaleError if on_raw else TooLargeError)
     if not own.features.size:
         return np.zeros(view.scale.outputs.n_columns)
     count = np.bincount(own.place, weights=weight, minlength=own.cells.shape[1])
@@ -232,16 +233,21 @@ def _refuse_unknown(study: Study, spec: LossSpec) -> None:
 def ranked(view: View) -> list[str]:
     """Return the names of all features that the model uses, the most important first; of one, if it uses none.
 
-    Groups of columns are ranked by the raw score: other responses would need each row at the values of all others.
+    If a group has too many values to try all of them for each row, this is the main importance of the raw score.
     """
     study = view.study
-    if study.groups and not view.scale.is_score and not study.combined:
-        return ranked(view_of(study, "raw"))
     view = view_of(study, view.scale.response)  # of all outputs
-    names = list(importance(view).names) if study.over.has_rows else _names_by_span(view)
+    names = _names_by_importance(view) if study.over.has_rows else _names_by_span(view)
     plan, used = study.plan(1), study.ensemble.used_features
     players = {plan.players[player] for player in plan.player_of[used]}
     return [name for name in names if name in players] or names[:1]
+
+
+def _names_by_importance(view: View) -> list[str]:
+    try:
+        return list(importance(view).names)
+    except (ScaleError, TooLargeError):
+        return list(importance(view_of(view.study), "main").names)
 
 
 def _names_by_span(view: View) -> list[str]:

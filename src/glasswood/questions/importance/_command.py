@@ -40,7 +40,7 @@ __all__ = ["COMMANDS"]
 @click.option("--folds", type=int, metavar="N", help="Divide rows into this number of folds, for errors: 20.")
 @click.option("--all-rows", is_flag=True, help="Use all rows, even if there are so many that it takes long.")
 @click.option("--top", type=click.IntRange(1), metavar="N", help="Only the N most important features.")
-@response_option("Default: raw.")
+@response_option()
 @output_options
 @table_options
 @model_options

@@ -30,7 +30,7 @@ def rows_against(view: View, features: Sequence[int], directions: NDArray[np.str
     """Return how many rows go against the direction of each feature and output: (n_features, n_outputs)."""
     study, chosen = view.study, view.chosen
     spec = falls_spec(view)
-    background = study.summed(spec, NO_ROWS)
+    background = study.summed(spec, NO_ROWS, view.refusal)
     if background.total <= 0:
         raise BackgroundError(NO_ROWS)
     rows = RowFalls(study.ensemble, spec)

@@ -68,7 +68,7 @@ def certificate(
 @click.argument("data", metavar="BACKGROUND|DATA")
 @click.argument("features", nargs=-1, metavar="[FEATURE]...")
 @click.option("--rows", is_flag=True, help="Count the rows whose own curve goes against the direction.")
-@response_option("Default: raw.")
+@response_option()
 @output_options
 @table_options
 @model_options
