@@ -1397,7 +1397,8 @@ class Explainer:
         sort : {"model", "height", "rows"}, optional
             The order of categories.
         sharey : bool, default True
-            Whether all panels share the y-axis.
+            Whether panels share the y-axis. Those of curves that reach less than a fifth as far as others have their
+            own, and say so.
         xscale : {"linear", "log", "quantile"}, default "linear"
             The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         std : bool, default False

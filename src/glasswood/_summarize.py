@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any, TypedDict, Unpack, overload
@@ -194,7 +195,10 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         specs = (*others[:1], *responses, *others[1:])
         if checkpoint is not None and response is None:
             begun = [taken.resumes(plan, sample_weight, by, further=own, values=values) for own in (specs, others)]
-            specs = others if begun == [False, True] else specs  # as the checkpoint was begun, without the sums
+            if begun == [False, True]:
+                message = f"the checkpoint was begun without sums of the {scale.units}, and is resumed without them"
+                warnings.warn(message, UserWarning, stacklevel=2)
+                specs = others
         result: Background | dict[Hashable, Background] = taken.count(
             plan, sample_weight, by, further=specs, values=values
         )

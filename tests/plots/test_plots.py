@@ -797,13 +797,21 @@ def test_rows_beyond_the_axis_are_reported():
     )
 
 
-def test_panels_side_by_side_are_equally_high():
+def test_panels_of_like_spans_are_equally_high():
     one = make.panel_of_curve(curve([1, 2, 2], cuts=[0.5], rows=[1, 1, 0]))
     other = make.panel_of_curve(curve([1, 9, 2], cuts=[0.5], rows=[1, 1, 0]))
     sheet = Sheet((one, other), 2, shared_y=True)
-    assert common_heights(sheet) == (1.0, 9.0)
+    assert common_heights(sheet) == [None, (1.0, 9.0)]  # the first one would look flat
     axes = draw(sheet).axes
-    assert axes[0].get_ylim() == axes[1].get_ylim()
+    assert axes[0].get_ylim() != axes[1].get_ylim()
+    assert [ax.get_title(loc="left") for ax in axes] == ["on its own scale", ""]
+    assert "on its own scale" in [note.text for note in draw(sheet, "plotly").layout.annotations]
+    half = make.panel_of_curve(curve([1, 5, 2], cuts=[0.5], rows=[1, 1, 0]))
+    flat = make.panel_of_curve(curve([1, 1, 1], cuts=[0.5], rows=[1, 1, 0]))
+    sheet = Sheet((half, other, flat), 2, shared_y=True)
+    assert common_heights(sheet) == [(1.0, 9.0)] * 3
+    assert len({ax.get_ylim() for ax in draw(sheet).axes}) == 1
+    assert common_heights(replace(sheet, shared_y=False)) == [None] * 3
 
 
 def test_every_kind_of_panel_is_drawn_by_both_libraries():

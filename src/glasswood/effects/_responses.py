@@ -423,7 +423,8 @@ class Responses:
         chunks, value = self.chunks, self.plan.ensemble.value
         n_rows, n_values, seats = cells.shape[1], value.shape[1], questions.seats
         n_states = max((part.n_states for part in questions.parts), default=0)
-        width = min(MAX_WIDTH, max(8, REPLIES_IN_CACHE // max(1, n_states * n_values, seats.size) // 8 * 8))
+        width = max(8, REPLIES_IN_CACHE // max(1, n_states * n_values, seats.size) // 8 * 8)
+        width = min(MAX_WIDTH, width, max(8, -(-n_rows // 8) * 8))
         block = width * max(1, STATES_IN_CACHE // max(1, chunks.n_seats) // width)
         states = np.zeros((chunks.n_seats, block), dtype=np.uint16)
         reply = np.empty((n_states, n_values, width))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from glasswood.plots._axes import in_view
@@ -21,12 +23,15 @@ __all__ = [
     "dodge",
     "height_range",
     "limits",
+    "marked",
     "names_in_legend",
 ]
 
 BASE = 0.14  # the part of the height that is for the data, at the bottom
 SHADES = (0.16, 0.26)  # of the wider and the narrower of two bands
 SHADE_OF_LINE = 0.18
+ALIKE = 5.0  # times as far as another one, panels that share their heights may reach
+FLAT = 1e-9  # of the span of the widest panel: what is less may come from rounding
 LETTERS = 24  # of the name of a line in a legend
 
 
@@ -107,10 +112,28 @@ def dodge(i: int, n: int) -> float:
     return 0.0 if n == 1 else i / (n - 1) - 0.5
 
 
-def common_heights(sheet: Sheet) -> tuple[float, float] | None:
-    """Return the heights that all panels of curves have together, if they are to be equal, and on one scale."""
-    curves = [panel for panel in sheet.panels if isinstance(panel, Steps | Joined)]
-    if not sheet.shared_y or not curves or len({panel.y_label for panel in curves}) > 1:
-        return None
-    result = [height_range(panel) if isinstance(panel, Steps) else heights_of_joined(panel) for panel in curves]
-    return min(low for low, _ in result), max(high for _, high in result)
+def common_heights(sheet: Sheet) -> list[tuple[float, float] | None]:
+    """Return the heights that each panel shares with others; None if it has its own.
+
+    Panels of curves share them if they are on one scale, and none of them reaches less than a fifth as far as another:
+    it would look flat. A curve that is flat stays with the others.
+    """
+    own = {k: panel for k, panel in enumerate(sheet.panels) if isinstance(panel, Steps | Joined)}
+    if not sheet.shared_y or len({panel.y_label for panel in own.values()}) != 1:
+        return [None] * len(sheet.panels)
+    ranges = {k: height_range(p) if isinstance(p, Steps) else heights_of_joined(p) for k, p in own.items()}
+    widest = max(high - low for low, high in ranges.values())
+    shared = {k: (low, high) for k, (low, high) in ranges.items() if not FLAT * widest < high - low < widest / ALIKE}
+    heights = min(low for low, _ in shared.values()), max(high for _, high in shared.values())
+    return [heights if k in shared else None for k in range(len(sheet.panels))]
+
+
+def marked(sheet: Sheet) -> Sheet:
+    """Return a sheet whose panels say so if they do not share the heights of others."""
+    heights = common_heights(sheet)
+    if not any(heights):
+        return sheet
+    alone = [own is None and isinstance(p, Steps | Joined) for own, p in zip(heights, sheet.panels, strict=True)]
+    notes = [f"{panel.note}; on its own scale" if panel.note else "on its own scale" for panel in sheet.panels]
+    panels = [replace(p, note=n) if own else p for p, n, own in zip(sheet.panels, notes, alone, strict=True)]
+    return replace(sheet, panels=tuple(panels))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from glasswood.errors import ArgumentError
 from glasswood.plots._spec import DRAWN_IN, Joined, Panel, Sheet, Steps
-from glasswood.plots._steps import common_heights
+from glasswood.plots._steps import common_heights, marked
 from glasswood.plots._style import Style
 from glasswood.plots.matplotlib._categories import PLAIN
 from glasswood.plots.matplotlib._figure import new_figure
@@ -108,8 +109,11 @@ def _new_axes(figure: Figure, sheet: Sheet) -> list[Axes]:
 
 def _fill(figure: Figure, axes: list[Axes], sheet: Sheet, *, own: bool = False) -> Style:
     """Draw the panels of a sheet on axes, with their legends."""
-    style = look_of(axes[0] if axes else None, alone=len(axes) == 1, heights=common_heights(sheet))
-    legends = [_draw_panel(one, panel, style) for one, panel in zip(axes, sheet.panels, strict=True)]
+    style, sheet = look_of(axes[0] if axes else None, alone=len(axes) == 1), marked(sheet)
+    legends = [
+        _draw_panel(one, panel, replace(style, heights=heights))
+        for one, panel, heights in zip(axes, sheet.panels, common_heights(sheet), strict=True)
+    ]
     _add_legends(figure, axes, legends, style, own=own)
     if sheet.title and not own:
         n_lines = axes[0].get_title(loc="left").count("\n") + 1 if axes[0].get_title(loc="left") else 0

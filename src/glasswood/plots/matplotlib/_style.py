@@ -35,12 +35,12 @@ class Drawer:
     framed: bool = False
 
 
-def look_of(ax: Axes | None, *, alone: bool, heights: tuple[float, float] | None) -> Style:
+def look_of(ax: Axes | None, *, alone: bool) -> Style:
     """Return the colours of the surroundings, and what the font can show."""
     paper = ax.get_facecolor() if ax is not None else mpl.rcParams["axes.facecolor"]
     if len(paper) == 4 and not isinstance(paper, str) and paper[3] == 0:
         paper = "white" if sum(to_rgb(mpl.rcParams["text.color"])) < 1.5 else "black"
-    return Style(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone, heights)
+    return Style(to_hex(mpl.rcParams["text.color"]), to_hex(paper), _readable(_fonts()), alone)
 
 
 def _fonts() -> tuple[str, ...]:

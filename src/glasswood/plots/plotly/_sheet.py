@@ -8,7 +8,7 @@ from typing import Any
 
 from glasswood.errors import MissingExtraError
 from glasswood.plots._spec import DRAWN_IN, Panel, Sheet
-from glasswood.plots._steps import common_heights
+from glasswood.plots._steps import common_heights, marked
 from glasswood.plots.plotly._builder import LETTER, Drawer, FigureBuilder, Margins, Place, safe
 
 try:
@@ -34,9 +34,9 @@ def _drawer(panel: Panel) -> Drawer:
 
 def draw(sheet: Sheet) -> go.Figure:
     """Draw a sheet, and return the figure."""
-    builder = FigureBuilder(heights=common_heights(sheet), alone=len(sheet.panels) == 1)
+    builder, sheet = FigureBuilder(alone=len(sheet.panels) == 1), marked(sheet)
     grid = _Grid(sheet)
-    for panel, place in zip(sheet.panels, grid.places(), strict=True):
+    for panel, place, builder.heights in zip(sheet.panels, grid.places(), common_heights(sheet), strict=True):
         _drawer(panel).draw(builder, place, panel)
         if panel.note:
             where = {"x": place.x[0], "y": place.y[1], "xref": "paper", "yref": "paper", "yshift": 2}

@@ -102,7 +102,8 @@ class Ales(Several[Ale], Tabular):
         output, partial_dependence, error
             As for `Ale.plot`.
         sharey : bool, default True
-            Whether all panels have the same heights.
+            Whether panels share the y-axis. Those of curves that reach less than a fifth as far as others have their
+            own, and say so.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.

@@ -160,7 +160,8 @@ class Curves(Several[R], Tabular):
         error : bool, default False
             Whether to shade a band of 95 % around each curve, see `Curve.error`.
         sharey : bool, default True
-            Whether all panels have the same heights.
+            Whether panels share the y-axis. Those of curves that reach less than a fifth as far as others have their
+            own, and say so.
         title : str, optional
         figsize : (float, float), optional
             Width and height in inches; as large as the panels need by default.

@@ -213,7 +213,8 @@ class Comparison(Drawable, Tabular):
         features : str or sequence of str, optional
             The features to draw. Defaults to the six that differ most.
         sharey : bool, default True
-            Whether all panels share the y-axis.
+            Whether panels share the y-axis. Those of curves that reach less than a fifth as far as others have their
+            own, and say so.
         xscale : {"linear", "log", "quantile"}, default "linear"
             The scale of numeric axes. With "quantile", every row of the background takes up the same width.
         std : bool, default False
