@@ -218,8 +218,10 @@ class Explainer:
         self._view()  # refuses scales that the model does not have
 
     def __repr__(self) -> str:
-        text = repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1)
-        return text if self._study.model.own is None else f"{text[:-1]}; predictions compared, not proven)"
+        text, scale = repr(self.ensemble).replace("TreeEnsemble", "Explainer", 1), self._view().scale
+        notes = [] if scale.is_score else [f"answers: {scale.units}"]
+        notes += [] if self._study.model.own is None else ["predictions compared, not proven"]
+        return f"{'; '.join([text[:-1], *notes])})"
 
     def _repr_html_(self) -> str:
         facts = {"answers": self._view().scale.units, "averages over": self._study.over.text, **self.ensemble.facts}

@@ -111,8 +111,8 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         Questions that need sums over the rows beside the counts, which are found in the same pass, by the names of
         methods of `Explainer`; or their options by these names:
 
-        - ``"counts"``: the counts alone. A pass over 20,000 rows then takes about a sixth of the time,
-          and the Background half of the space, but it answers for the raw score only;
+        - ``"counts"``: the counts alone. The pass then takes a fraction of one `predict`, and the Background less than
+          half of the space, but it answers for the raw score only;
         - ``"importance"``: total importance, on the scale of `response`. It takes a few times as long as one `predict`;
         - ``"permutation_importance"``: that of the usual loss, or of another: ``{"loss": "poisson"}``. It takes as
           long, and needs `target`;

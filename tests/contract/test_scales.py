@@ -175,6 +175,9 @@ def test_backgrounds_of_which_one_has_sums(rows, models):
     with pytest.warns(UserWarning, match="only one of the backgrounds"):
         assert total - with_sums == counts
     assert gw.Explainer(model, total).units == "log-odds"
+    for further in ({"target": "y"}, {"answers": ["importance"]}, {"answers": ["row_monotonicity"]}):
+        with pytest.raises(gw.errors.BackgroundError, match="only one of the backgrounds has"):
+            _ = with_sums + gw.summarize(model, rows[200:], **further)
 
 
 def test_a_checkpoint_without_sums_is_resumed_without(rows, models, tmp_path):

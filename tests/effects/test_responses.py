@@ -181,6 +181,11 @@ def test_weights_and_few_rows(n_rows, seed):
     curve = ex.partial_dependence("b")
     if curve.cuts.size:  # columns that the model does not use are not looked at
         np.testing.assert_allclose(curve.rows.sum(), weight.sum(), rtol=1e-9)
+    point = rows[["a", "b"]][:1]
+    brute = np.average(model.predict_proba(rows.assign(**point.iloc[0]))[:, 1], weights=weight)
+    surface = ex.partial_dependence("a", "b")
+    np.testing.assert_allclose(surface(*point.iloc[0]), brute, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(ex.partial_dependence("a", "b", at=point).values, brute, rtol=0, atol=1e-12)
 
 
 def test_results_do_not_depend_on_the_number_of_threads(monkeypatch):

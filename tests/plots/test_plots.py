@@ -502,14 +502,14 @@ def attributions(values, data=None):
 
 
 def test_a_waterfall_adds_up():
-    panel = make.panel_of_row(attributions([[1, -5, 0, 2]]), 0, top=1)
+    panel = make.panel_of_row(attributions([[1, -5, 0, 2, -0.5]]), 0, top=1)
     assert panel.title == "Row 0 of 1"
-    assert panel.labels == ("b", "2 others together")
+    assert panel.labels == ("b", "3 others together")
     assert panel.rest
-    assert panel.note == "2 smaller ones: net +3, each at most 2"
-    assert panel.values == (-5.0, 3.0)
+    assert panel.note == "3 smaller ones: net +2.5, each at most 2"
+    assert panel.values == (-5.0, 2.5)
     assert panel.start == ("average", 10.0)
-    assert panel.end == ("this row", 8.0)
+    assert panel.end == ("this row", 7.5)
     reported = make.panel_of_row(attributions([[1, -5]], np.array([[0.5, "x"]], dtype=object)))
     assert reported.labels == ("b = x", "a = 0.5")
     pairs = make.panel_of_row(attributions([[[1, 0.5], [0.5, 2]]]))
