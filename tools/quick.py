@@ -1,7 +1,7 @@
 """The quick form of the gate: style, types, the layout of imports and the core's tests, in less than two minutes.
 
-`python tools/quick.py`; arguments go to pytest, such as `python tools/quick.py -x`. Everything that it needs is
-installed by `python tools/setup.py`.
+`python tools/quick.py`; arguments go to pytest, such as `python tools/quick.py -x`. Files of tests that are new or have
+changed since the last commit are run as well. Everything that it needs is installed by `python tools/setup.py`.
 """
 
 from __future__ import annotations
@@ -30,6 +30,13 @@ TESTS = [
 ]
 
 
+def changed_tests() -> list[str]:
+    """Return the files of tests that are new or have changed since the last commit."""
+    asked = ["git", "ls-files", "--modified", "--others", "--exclude-standard", "--deduplicate", "tests/**/test_*.py"]
+    listed = subprocess.run(asked, cwd=CHECKOUT, check=False, capture_output=True, text=True).stdout.splitlines()
+    return [name for name in listed if name not in TESTS and (CHECKOUT / name).is_file()]
+
+
 def passes(command: list[str | Path]) -> bool:
     """Run a command, print what it says if it fails, and return whether it passed."""
     done = subprocess.run(command, cwd=CHECKOUT, check=False, capture_output=True, text=True)
@@ -48,6 +55,6 @@ if __name__ == "__main__":
     ]
     with ThreadPoolExecutor(1) as beside:
         linted = beside.submit(lambda: [passes(command) for command in linters])
-        tests = [sys.executable, "-m", "pytest", "-q", "-n", "2", *TESTS, *sys.argv[1:]]
+        tests = [sys.executable, "-m", "pytest", "-q", "-n", "2", *TESTS, *changed_tests(), *sys.argv[1:]]
         tested = subprocess.run(tests, cwd=CHECKOUT, check=False).returncode == 0
         sys.exit(0 if all(linted.result()) and tested else 1)
