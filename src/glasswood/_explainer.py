@@ -307,7 +307,10 @@ class Explainer:
     def _ask(
         self, answer: Callable[Concatenate[View, P], T], asked: _Asked, *args: P.args, **kwargs: P.kwargs
     ) -> T | Grouped[T]:
-        """Return an answer, or one for each group of rows; of the score, if no scale is asked for that has one."""
+        """Return an answer, or one for each group of rows.
+
+        If no scale was asked for, and there is no answer on the default one, the answer is that of the score.
+        """
         view = self._view(asked.response, asked.output)
         with threads_limited_to(self._threads):
             try:

@@ -192,7 +192,7 @@ def summarize(  # noqa: PLR0913 (one call has all settings of a pass)
         summary = SummaryPlan(opened, plan, scale, values, first, sample_weight)
         offsets = () if offset is None else (OffsetSpec(values.description("offset").removeprefix("offset ")),)
         others = (EndsSpec(), *offsets, *targets, *specs_of(summary, answers))
-        specs = (*others[:1], *responses, *others[1:])
+        specs = (*others, *responses)
         if checkpoint is not None and response is None:
             begun = [taken.resumes(plan, sample_weight, by, further=own, values=values) for own in (specs, others)]
             if begun == [False, True]:

@@ -34,7 +34,7 @@ FORMAT = "glasswood background 4"  # file type and version
 
 OF_FOLDS = "folds "  # the beginning of the names of vectors that have one part for each fold of the rows
 # The beginnings of the names of vectors that belong to one question. Sums of responses have none.
-OF_QUESTIONS = ("target ", "offset ", "loss ", "local effects ", "edges of ", "falls of rows: ")
+OF_QUESTIONS = ("target ", "offset ", "loss ", "local effects ", "edges of ", "rows of ", "falls of rows: ")
 SUMS: tuple[Combine, ...] = ("sum", "wide sum")
 MAX_EXACT = 10**12  # units: a smaller sum of rounded counts is not right to twelve digits
 
@@ -227,7 +227,7 @@ class Background(ReadOnly):
         lacking = self._sums.keys() ^ other._sums.keys()
         if lacking and all(map(_is_of_responses, lacking)):
             names = sorted({_question_of(name.removeprefix(OF_FOLDS)) for name in lacking})
-            message = f"only one of the backgrounds has {' and '.join(names)}, so the result has none"
+            message = f"only one of the backgrounds has {' and '.join(names)} of this model, so the result has none"
             warnings.warn(message, UserWarning, stacklevel=4)
         elif lacking:
             names = sorted({_question_of(name) for name in lacking})

@@ -348,17 +348,19 @@ class Responses:
         """
         weighted = digits.size > 0
         places = np.full((1, cells.shape[1]), -1) if not weighted else digits_of(digits)
-        fits = True
-        for (row, last), (first, end), asked in self._blocks(cells, questions, offset):
-            width = asked["reply"].shape[2]
-            own = _padded(np.empty((0, 0)) if target is None else target[row:last].T, width)
+        fits, block, own, own_places = True, (-1, -1), np.empty((0, 0)), places
+        for rows, (first, end), asked in self._blocks(cells, questions, offset):
+            if rows != block:
+                block, width = rows, asked["reply"].shape[2]
+                own = _padded(np.empty((0, 0)) if target is None else target[slice(*rows)].T, width)
+                own_places = _padded(places[:, slice(*rows)], width)
             fits &= _core.add_losses(
                 **asked,
                 loss=loss.code,
                 level=loss.level,
                 scale=loss.scale,
                 target=own,
-                digits=_padded(places[:, row:last], width),
+                digits=own_places,
                 weighted=weighted,
                 large=loss.large,
                 sums=sums[first:end],

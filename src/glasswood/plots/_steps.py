@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -128,12 +129,12 @@ def common_heights(sheet: Sheet) -> list[tuple[float, float] | None]:
     return [heights if k in shared else None for k in range(len(sheet.panels))]
 
 
-def marked(sheet: Sheet) -> Sheet:
+def marked(sheet: Sheet, heights: Sequence[tuple[float, float] | None]) -> Sheet:
     """Return a sheet whose panels say so if they do not share the heights of others."""
-    heights = common_heights(sheet)
     if not any(heights):
         return sheet
-    alone = [own is None and isinstance(p, Steps | Joined) for own, p in zip(heights, sheet.panels, strict=True)]
-    notes = [f"{panel.note}; on its own scale" if panel.note else "on its own scale" for panel in sheet.panels]
-    panels = [replace(p, note=n) if own else p for p, n, own in zip(sheet.panels, notes, alone, strict=True)]
+    panels = list(sheet.panels)
+    for k, panel in enumerate(panels):
+        if heights[k] is None and isinstance(panel, Steps | Joined):
+            panels[k] = replace(panel, note="; ".join(filter(None, [panel.note, "on its own scale"])))
     return replace(sheet, panels=tuple(panels))

@@ -109,10 +109,11 @@ def _new_axes(figure: Figure, sheet: Sheet) -> list[Axes]:
 
 def _fill(figure: Figure, axes: list[Axes], sheet: Sheet, *, own: bool = False) -> Style:
     """Draw the panels of a sheet on axes, with their legends."""
-    style, sheet = look_of(axes[0] if axes else None, alone=len(axes) == 1), marked(sheet)
+    style, heights = look_of(axes[0] if axes else None, alone=len(axes) == 1), common_heights(sheet)
+    sheet = marked(sheet, heights)
     legends = [
-        _draw_panel(one, panel, replace(style, heights=heights))
-        for one, panel, heights in zip(axes, sheet.panels, common_heights(sheet), strict=True)
+        _draw_panel(one, panel, replace(style, heights=own))
+        for one, panel, own in zip(axes, sheet.panels, heights, strict=True)
     ]
     _add_legends(figure, axes, legends, style, own=own)
     if sheet.title and not own:

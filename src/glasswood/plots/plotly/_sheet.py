@@ -34,9 +34,10 @@ def _drawer(panel: Panel) -> Drawer:
 
 def draw(sheet: Sheet) -> go.Figure:
     """Draw a sheet, and return the figure."""
-    builder, sheet = FigureBuilder(alone=len(sheet.panels) == 1), marked(sheet)
+    builder, heights = FigureBuilder(alone=len(sheet.panels) == 1), common_heights(sheet)
+    sheet = marked(sheet, heights)
     grid = _Grid(sheet)
-    for panel, place, builder.heights in zip(sheet.panels, grid.places(), common_heights(sheet), strict=True):
+    for panel, place, builder.heights in zip(sheet.panels, grid.places(), heights, strict=True):
         _drawer(panel).draw(builder, place, panel)
         if panel.note:
             where = {"x": place.x[0], "y": place.y[1], "xref": "paper", "yref": "paper", "yshift": 2}
